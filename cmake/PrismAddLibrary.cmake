@@ -1,0 +1,48 @@
+# Helpers that every library, tool and test of Prism uses, so that flags,
+# precompiled header and link rules stay equal.
+
+# prism_add_mlir_library(<name> SRC... [DEPENDS d...] [LINK_LIBS Prism...])
+#   A library that may use MLIR. LINK_LIBS names Prism libraries only; MLIR and
+#   LLVM always come from the shared libMLIR.so / libLLVM.so.
+function(prism_add_mlir_library name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK_LIBS" ${ARGN})
+  add_mlir_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS}
+    DEPENDS ${ARG_DEPENDS} PRISM_GENERATED
+    LINK_LIBS PUBLIC ${ARG_LINK_LIBS}
+    DISABLE_INSTALL EXCLUDE_FROM_LIBMLIR)
+  mlir_target_link_libraries(${name} PUBLIC MLIRIR)
+  prism_use_pch(${name})
+endfunction()
+
+# prism_add_mlir_tool(<name> SRC... [LINK_LIBS Prism...])
+function(prism_add_mlir_tool name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  set(LLVM_LINK_COMPONENTS Core Support)
+  add_llvm_executable(${name} ${ARG_UNPARSED_ARGUMENTS} DEPENDS PRISM_GENERATED)
+  llvm_update_compile_flags(${name})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS})
+  mlir_target_link_libraries(${name} PRIVATE MLIROptLib)
+  prism_use_pch(${name})
+endfunction()
+
+# prism_add_plain_library(<name> SRC... [LINK_LIBS ...])
+#   A library without LLVM (the runtime). Exceptions stay on here because
+#   nlohmann/json reports through them; none leaves the library.
+function(prism_add_plain_library name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS})
+endfunction()
+
+# One precompiled header for everything that includes MLIR: a pass then costs
+# about a second instead of five to ten. -DPRISM_PCH=OFF builds without it.
+function(prism_use_pch target)
+  if(PRISM_PCH AND TARGET PrismPCH AND NOT ${target} STREQUAL PrismPCH)
+    if(TARGET obj.${target})
+      target_precompile_headers(obj.${target} REUSE_FROM PrismPCH)
+    else()
+      target_precompile_headers(${target} REUSE_FROM PrismPCH)
+    endif()
+  endif()
+endfunction()

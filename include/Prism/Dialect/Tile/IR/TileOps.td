@@ -1,0 +1,248 @@
+//===- TileOps.td - Operations of the tile dialect ----------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#ifndef PRISM_DIALECT_TILE_IR_TILEOPS_TD
+#define PRISM_DIALECT_TILE_IR_TILEOPS_TD
+
+include "Prism/Dialect/Tile/IR/TileBase.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Tile_Float : AnyTypeOf<[F32, F64]>;
+def Tile_Tensor : AnyStaticShapeTensor;
+def Tile_Vector : StaticShapeTensorOf<[F32, F64], [HasRankPred<[1]>]>;
+def Tile_Matrix : StaticShapeTensorOf<[F32, F64], [HasRankPred<[2]>]>;
+
+//===----------------------------------------------------------------------===//
+// Program
+//===----------------------------------------------------------------------===//
+
+def Tile_ProgramOp : Tile_Op<"program", [
+    AutomaticAllocationScope, FunctionOpInterface, IsolatedFromAbove, SingleBlock]> {
+  let summary = "The work of one work item: one sequence, one value head, one block of value columns";
+  let description = [{
+    Arguments are views, each with a `tile.arg` attribute. `value_heads` is Hv;
+    `values` the extent V that work items split into blocks of `value_block`
+    columns; `reverse` walks time backwards. Work item i of a launch over N
+    sequences is sequence (i / blocks) / Hv, head (i / blocks) mod Hv, value
+    block i mod blocks, with blocks = ceil(values / value_block).
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       TypeAttrOf<FunctionType>:$function_type,
+                       I64Attr:$value_heads, I64Attr:$values, I64Attr:$value_block,
+                       I64Attr:$chunk, UnitAttr:$reverse,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs,
+                       OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region AnyRegion:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+    /// The tile.arg attribute of argument i.
+    ArgumentAttr getArgument_(unsigned i) {
+      return getArgAttrOfType<ArgumentAttr>(i, "tile.arg");
+    }
+    int64_t getValueBlocks() {
+      return (getValues() + getValueBlock() - 1) / getValueBlock();
+    }
+  }];
+}
+
+def Tile_ReturnOp : Tile_Op<"return", [Pure, HasParent<"ProgramOp">, ReturnLike, Terminator]> {
+  let summary = "Ends a program";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_LengthOp : Tile_Op<"length", [Pure]> {
+  let summary = "Number of steps of this work item's sequence";
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Tile_ValueOffsetOp : Tile_Op<"value_offset", [Pure]> {
+  let summary = "First value column of this work item (0 unless values are split)";
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+def Tile_LoadOp : Tile_Op<"load", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Loads a slice of a view as a tile; what lies outside reads as zero";
+  let description = [{
+    One index per axis of the view. The tile's axes are the *last* axes of the
+    view, or the first (time) and the last ones: `!tile.view<?x2x128xf32>`
+    loaded at `[%t, %l, %c]` as `tensor<64x128xf32>` takes rows t..t+63, rank l,
+    columns c... Rows outside [0, length) and columns outside the view read as
+    zero; an absent optional argument reads as zero throughout. The element is
+    converted (bf16 to f32) on the way.
+  }];
+  let arguments = (ins Arg<Tile_ViewType, "", [MemRead]>:$view, Variadic<Index>:$indices);
+  let results = (outs Tile_Tensor:$result);
+  let assemblyFormat = "$view `[` $indices `]` attr-dict `:` type($view) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_StoreOp : Tile_Op<"store", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Stores a tile to a slice of a view; what lies outside is dropped";
+  let description = [{
+    The mirror image of `tile.load`: rows outside [0, length) and columns outside
+    the view are not written; an absent optional argument is not written at all.
+  }];
+  let arguments = (ins Tile_Tensor:$value, Arg<Tile_ViewType, "", [MemWrite]>:$view, Variadic<Index>:$indices);
+  let assemblyFormat = "$value `,` $view `[` $indices `]` attr-dict `:` type($value) `,` type($view)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Dots, solves, decay
+//===----------------------------------------------------------------------===//
+
+def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "acc + lhs rhs, either side transposed on request";
+  let description = [{
+    `lhs` is MxK (KxM with `transpose_lhs`), `rhs` KxN (NxK with
+    `transpose_rhs`), `acc` MxN. Products and sums in the accumulator's type.
+  }];
+  let arguments = (ins Tile_Matrix:$lhs, Tile_Matrix:$rhs, Tile_Matrix:$acc,
+                       UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs);
+  let results = (outs Tile_Matrix:$result);
+  let assemblyFormat = [{
+    $lhs (`transposed` $transpose_lhs^)? `,` $rhs (`transposed` $transpose_rhs^)? `,` $acc attr-dict
+    `:` type($lhs) `,` type($rhs) `->` type($result)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    int64_t getM() { return getResult().getType().getDimSize(0); }
+    int64_t getN() { return getResult().getType().getDimSize(1); }
+    int64_t getK() { return getLhs().getType().getDimSize(getTransposeLhs() ? 0 : 1); }
+  }];
+}
+
+def Tile_SolveOp : Tile_Op<"solve", [Pure, AllTypesMatch<["rhs", "result"]>]> {
+  let summary = "X with (I + A) X = rhs, A strictly lower triangular";
+  let description = [{
+    By forward substitution; what stands on or above A's diagonal is not read.
+  }];
+  let arguments = (ins Tile_Matrix:$matrix, Tile_Matrix:$rhs);
+  let results = (outs Tile_Matrix:$result);
+  let assemblyFormat = "$matrix `,` $rhs attr-dict `:` type($matrix) `,` type($rhs)";
+  let hasVerifier = 1;
+}
+
+def Tile_GateSumOp : Tile_Op<"gate_sum", [Pure, SameOperandsAndResultType]> {
+  let summary = "Inclusive prefix sum of log-gates within the chunk, in f64";
+  let description = [{
+    Operands are floored at -1024 first (exp(-1024) is 0 in f32 and f64, so a
+    gate of minus infinity still drops everything, exactly, and no infinity
+    meets another); in f64 such a gate costs later ones no precision.
+  }];
+  let arguments = (ins StaticShapeTensorOf<[F64], [HasRankPred<[1]>]>:$gates);
+  let results = (outs StaticShapeTensorOf<[F64], [HasRankPred<[1]>]>:$result);
+  let assemblyFormat = "$gates attr-dict `:` type($gates)";
+}
+
+def Tile_DecayMatrixOp : Tile_Op<"decay_matrix", [Pure]> {
+  let summary = "D[r, c] = exp(rows[r] - columns[c]) where row r sees column c, else 0";
+  let description = [{
+    `rows` holds the log-gate sums at which readers read, `columns` those at
+    which writers write; a token occupies len(row_order) consecutive rows and
+    len(column_order) consecutive columns, whose places in the factor chain these
+    attributes give. Row r of token t sees column c of token i iff i < t, or
+    i = t and the column's place is before the row's. Masked before exp, so an
+    unseen pair can neither overflow nor make NaN.
+
+    `row_order = [2], column_order = [1]` is the lower triangle with diagonal,
+    `row_order = [1], column_order = [1]` the strict one.
+  }];
+  let arguments = (ins StaticShapeTensorOf<[F64], [HasRankPred<[1]>]>:$rows,
+                       StaticShapeTensorOf<[F64], [HasRankPred<[1]>]>:$columns,
+                       DenseI64ArrayAttr:$row_order, DenseI64ArrayAttr:$column_order);
+  let results = (outs Tile_Matrix:$result);
+  let assemblyFormat = [{
+    $rows `at` $row_order `,` $columns `at` $column_order attr-dict
+    `:` type($rows) `,` type($columns) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Shape
+//===----------------------------------------------------------------------===//
+
+def Tile_ScaleRowsOp : Tile_Op<"scale_rows", [Pure, AllTypesMatch<["input", "result"]>]> {
+  let summary = "result[r, c] = scale[r] * input[r, c]";
+  let arguments = (ins Tile_Matrix:$input, Tile_Vector:$scale);
+  let results = (outs Tile_Matrix:$result);
+  let assemblyFormat = "$input `by` $scale attr-dict `:` type($input) `,` type($scale)";
+  let hasVerifier = 1;
+}
+
+def Tile_ScaleColumnsOp : Tile_Op<"scale_columns", [Pure, AllTypesMatch<["input", "result"]>]> {
+  let summary = "result[r, c] = scale[c] * input[r, c]";
+  let arguments = (ins Tile_Matrix:$input, Tile_Vector:$scale);
+  let results = (outs Tile_Matrix:$result);
+  let assemblyFormat = "$input `by` $scale attr-dict `:` type($input) `,` type($scale)";
+  let hasVerifier = 1;
+}
+
+def Tile_SumColumnsOp : Tile_Op<"sum_columns", [Pure]> {
+  let summary = "result[r] = sum over c of input[r, c]";
+  let arguments = (ins Tile_Matrix:$input);
+  let results = (outs Tile_Vector:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_SplatLastOp : Tile_Op<"splat_last", [Pure, SameOperandsAndResultElementType]> {
+  let summary = "A vector filled with the last element of another";
+  let arguments = (ins Tile_Vector:$input);
+  let results = (outs Tile_Vector:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+}
+
+def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure, SameOperandsAndResultElementType]> {
+  let summary = "Repeats a vector along a new axis: of rows (each column equal) or columns";
+  let description = [{
+    `along columns`: result[r, c] = input[r]; `along rows`: result[r, c] = input[c].
+  }];
+  let arguments = (ins Tile_Vector:$input, BoolAttr:$along_rows);
+  let results = (outs Tile_Matrix:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_InterleaveOp : Tile_Op<"interleave", [Pure, SameTypeOperands]> {
+  let summary = "result row t * n + i = row t of operand i, for n operands";
+  let description = [{
+    Stacks what several factors contribute per token, token-major, so that a
+    chain of erases is one triangular system in the order of the chain.
+  }];
+  let arguments = (ins Variadic<Tile_Tensor>:$inputs);
+  let results = (outs Tile_Tensor:$result);
+  let assemblyFormat = "$inputs attr-dict `:` type($inputs) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_MaskRowsOp : Tile_Op<"mask_rows", [Pure, SameOperandsAndResultType]> {
+  let summary = "Zeroes the rows at or past the sequence's end; `first` is the step of row 0";
+  let description = [{
+    A tail chunk is a full chunk whose missing rows are inert: log-gate 0,
+    strength 0, value 0. Direct loads are so already; what was computed from
+    them (a softplus of a zero is no zero) goes through this op.
+  }];
+  let arguments = (ins Tile_Tensor:$input, Index:$first);
+  let results = (outs Tile_Tensor:$result);
+  let assemblyFormat = "$input `from` $first attr-dict `:` type($input)";
+}
+
+#endif // PRISM_DIALECT_TILE_IR_TILEOPS_TD
