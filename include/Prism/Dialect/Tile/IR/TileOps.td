@@ -13,10 +13,13 @@ include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def Tile_Float : AnyTypeOf<[F32, F64]>;
-def Tile_Tensor : AnyStaticShapeTensor;
-def Tile_Vector : StaticShapeTensorOf<[F32, F64], [HasRankPred<[1]>]>;
-def Tile_Matrix : StaticShapeTensorOf<[F32, F64], [HasRankPred<[2]>]>;
+class Tile_StaticTensor<list<Type> elements, list<int> ranks, string what>
+    : ConfinedType<TensorRankOf<elements, ranks>, [HasStaticShapePred], what,
+                   "::mlir::RankedTensorType">;
+def Tile_Tensor : Tile_StaticTensor<[F32, F64], [1, 2], "vector or matrix tile">;
+def Tile_Vector : Tile_StaticTensor<[F32, F64], [1], "vector tile">;
+def Tile_Matrix : Tile_StaticTensor<[F32, F64], [2], "matrix tile">;
+def Tile_Sums : Tile_StaticTensor<[F64], [1], "vector tile of f64">;
 
 //===----------------------------------------------------------------------===//
 // Program
@@ -76,7 +79,7 @@ def Tile_ValueOffsetOp : Tile_Op<"value_offset", [Pure]> {
 // Memory
 //===----------------------------------------------------------------------===//
 
-def Tile_LoadOp : Tile_Op<"load", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def Tile_LoadOp : Tile_Op<"load"> {
   let summary = "Loads a slice of a view as a tile; what lies outside reads as zero";
   let description = [{
     One index per axis of the view. The tile's axes are the *last* axes of the
@@ -92,7 +95,7 @@ def Tile_LoadOp : Tile_Op<"load", [DeclareOpInterfaceMethods<MemoryEffectsOpInte
   let hasVerifier = 1;
 }
 
-def Tile_StoreOp : Tile_Op<"store", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def Tile_StoreOp : Tile_Op<"store"> {
   let summary = "Stores a tile to a slice of a view; what lies outside is dropped";
   let description = [{
     The mirror image of `tile.load`: rows outside [0, length) and columns outside
@@ -146,8 +149,8 @@ def Tile_GateSumOp : Tile_Op<"gate_sum", [Pure, SameOperandsAndResultType]> {
     gate of minus infinity still drops everything, exactly, and no infinity
     meets another); in f64 such a gate costs later ones no precision.
   }];
-  let arguments = (ins StaticShapeTensorOf<[F64], [HasRankPred<[1]>]>:$gates);
-  let results = (outs StaticShapeTensorOf<[F64], [HasRankPred<[1]>]>:$result);
+  let arguments = (ins Tile_Sums:$gates);
+  let results = (outs Tile_Sums:$result);
   let assemblyFormat = "$gates attr-dict `:` type($gates)";
 }
 
@@ -164,8 +167,8 @@ def Tile_DecayMatrixOp : Tile_Op<"decay_matrix", [Pure]> {
     `row_order = [2], column_order = [1]` is the lower triangle with diagonal,
     `row_order = [1], column_order = [1]` the strict one.
   }];
-  let arguments = (ins StaticShapeTensorOf<[F64], [HasRankPred<[1]>]>:$rows,
-                       StaticShapeTensorOf<[F64], [HasRankPred<[1]>]>:$columns,
+  let arguments = (ins Tile_Sums:$rows,
+                       Tile_Sums:$columns,
                        DenseI64ArrayAttr:$row_order, DenseI64ArrayAttr:$column_order);
   let results = (outs Tile_Matrix:$result);
   let assemblyFormat = [{
@@ -211,13 +214,13 @@ def Tile_SplatLastOp : Tile_Op<"splat_last", [Pure, SameOperandsAndResultElement
 }
 
 def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure, SameOperandsAndResultElementType]> {
-  let summary = "Repeats a vector along a new axis: of rows (each column equal) or columns";
+  let summary = "Repeats a vector along a new axis";
   let description = [{
-    `along columns`: result[r, c] = input[r]; `along rows`: result[r, c] = input[c].
+    Without `rows` result[r, c] = input[r]; with `rows` every row is the vector: result[r, c] = input[c].
   }];
-  let arguments = (ins Tile_Vector:$input, BoolAttr:$along_rows);
+  let arguments = (ins Tile_Vector:$input, UnitAttr:$along_rows);
   let results = (outs Tile_Matrix:$result);
-  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "(`rows` $along_rows^)? $input attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
 }
 
