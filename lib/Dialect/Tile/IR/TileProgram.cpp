@@ -94,7 +94,8 @@ LogicalResult ProgramOp::verify() {
       features += letter != 'b' && letter != 't' && letter != 'h' && letter != 'n';
     }
     bool offsets = attr.getRole().getValue() == "offsets";
-    if (!offsets && (view.hasTime() != time || view.getRank() != features + time))
+    // A parameter may be viewed with a time axis of stride 0, not the other way round.
+    if (!offsets && ((time && !view.hasTime()) || view.getRank() != features + view.hasTime()))
       return emitOpError("argument ") << attr.getName() << " views axes " << attr.getAxes() << " as " << view;
     bool knownRole = llvm::StringSwitch<bool>(attr.getRole().getValue())
                          .Cases({"input", "initial_state", "offsets", "output", "final_state"}, true)

@@ -86,7 +86,6 @@ def Scan_RecurrenceOp : Scan_Op<"recurrence", [
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
-  let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     /// Number of states; equals the number of final states.
     unsigned getNumStates() { return getFinalStates().size(); }

@@ -38,7 +38,9 @@ def Tile_ViewType : Tile_Type<"View", "view"> {
     first extent, only if the array has a time axis) and static feature axes;
     `!tile.view<128x64xf32>` (a state) has none. Where the array lies, its
     strides, packed offsets, head groups and reversed time are the lowering's
-    business: a row index is a step index.
+    business: a row index is a step index. An argument without axis `t` (a
+    parameter) may be viewed with a `?` axis: every step sees the same row
+    (stride 0); likewise one without `b` or `h`.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType);
   let hasCustomAssemblyFormat = 1;

@@ -85,13 +85,15 @@ def Tile_LoadOp : Tile_Op<"load"> {
     One index per axis of the view. The tile's axes are the *last* axes of the
     view, or the first (time) and the last ones: `!tile.view<?x2x128xf32>`
     loaded at `[%t, %l, %c]` as `tensor<64x128xf32>` takes rows t..t+63, rank l,
-    columns c... Rows outside [0, length) and columns outside the view read as
+    columns c... With `one_step` the tile has no time axis: it takes the last
+    axes at step t. Rows outside [0, length) and columns outside the view read as
     zero; an absent optional argument reads as zero throughout. The element is
     converted (bf16 to f32) on the way.
   }];
-  let arguments = (ins Arg<Tile_ViewType, "", [MemRead]>:$view, Variadic<Index>:$indices);
+  let arguments = (ins Arg<Tile_ViewType, "", [MemRead]>:$view, Variadic<Index>:$indices,
+                       UnitAttr:$one_step);
   let results = (outs Tile_Tensor:$result);
-  let assemblyFormat = "$view `[` $indices `]` attr-dict `:` type($view) `->` type($result)";
+  let assemblyFormat = "(`one_step` $one_step^)? $view `[` $indices `]` attr-dict `:` type($view) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -145,9 +147,10 @@ def Tile_SolveOp : Tile_Op<"solve", [Pure, AllTypesMatch<["rhs", "result"]>]> {
 def Tile_GateSumOp : Tile_Op<"gate_sum", [Pure, SameOperandsAndResultType]> {
   let summary = "Inclusive prefix sum of log-gates within the chunk, in f64";
   let description = [{
-    Operands are floored at -1024 first (exp(-1024) is 0 in f32 and f64, so a
-    gate of minus infinity still drops everything, exactly, and no infinity
-    meets another); in f64 such a gate costs later ones no precision.
+    The gates are finite: whoever builds them floors each at -1024 first
+    (exp(-1024) is 0 in f32 and f64, so a gate of minus infinity still drops
+    everything, exactly, and no infinity meets another); in f64 such a gate
+    costs later ones no precision.
   }];
   let arguments = (ins Tile_Sums:$gates);
   let results = (outs Tile_Sums:$result);

@@ -1,0 +1,335 @@
+//===- ScanToTile.cpp - From an entry's recurrence to a tile program ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The driver: the program's signature from the function's, the loop over
+// chunks, loads of states and stores of outputs. The algebra of a chunk is
+// ChunkForm's (or StepForm's), the tiles of tokens TokenTiles'.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Prism/Conversion/ScanToTile/ScanToTile.h"
+#include "ChunkForm.h"
+#include "StepForm.h"
+
+using namespace mlir;
+using namespace prism;
+
+namespace prism {
+#define GEN_PASS_DEF_CONVERTSCANTOTILE
+#include "Prism/Conversion/ScanToTile/Passes.h.inc"
+} // namespace prism
+
+namespace {
+
+/// One array of the entry: a function argument or result.
+struct Array {
+  std::string name, axes, role;
+  RankedTensorType type;
+  bool optional;
+};
+
+class EntryConverter {
+public:
+  EntryConverter(OpBuilder &builder, func::FuncOp entry, scan::PlanAttr plan, StringRef name)
+      : builder(builder), entry(entry), plan(plan), name(name) {}
+
+  FailureOr<tile::ProgramOp> convert();
+
+private:
+  LogicalResult findRecurrence();
+  LogicalResult collectArrays();
+  LogicalResult collectReads();
+  tile::ProgramOp createProgram();
+  LogicalResult emitBody(tile::ProgramOp program);
+  FailureOr<Value> emitChunk(TileBuilder &tb, tile::ProgramOp program, Value first, Value state);
+  Value viewOf(tile::ProgramOp program, Value tensor);
+
+  OpBuilder &builder;
+  func::FuncOp entry;
+  scan::PlanAttr plan;
+  StringRef name;
+  scan::RecurrenceOp op;
+  SmallVector<Array> arrays;
+  SmallVector<scan::StateOpInterface> chain;
+  SmallVector<scan::ReadOp> reads; // one per output
+  RankedTensorType stateType;
+  int64_t chunk = 1, valueBlock = 0;
+};
+
+} // namespace
+
+/// Features are the axes that are not b, t, h or n.
+static bool isFeature(char letter) { return letter != 'b' && letter != 't' && letter != 'h' && letter != 'n'; }
+
+LogicalResult EntryConverter::findRecurrence() {
+  for (Operation &nested : entry.getBody().front()) {
+    if (auto recurrence = dyn_cast<scan::RecurrenceOp>(nested)) {
+      if (op)
+        return recurrence.emitOpError("is the second recurrence of entry '") << entry.getName() << "'; one is lowered";
+      op = recurrence;
+    } else if (!isa<func::ReturnOp>(nested)) {
+      return nested.emitOpError("stands outside the recurrence of entry '")
+             << entry.getName() << "'; only a scan.recurrence on the function's arguments is lowered";
+    }
+  }
+  if (!op)
+    return entry.emitOpError("has scan.entry but no scan.recurrence");
+  if (op.getNumStates() != 1)
+    return op.emitOpError("has ") << op.getNumStates() << " states; lowerings take one so far";
+  StringRef stateAxes = cast<StringAttr>(op.getFinalAxes()[0]).getValue();
+  if (stateAxes.size() != 4 || !stateAxes.starts_with("nh"))
+    return op.emitOpError("has state axes \"") << stateAxes << "\"; lowerings take sequence, head, key, value in this order";
+  for (Value operand : op->getOperands())
+    if (!isa<BlockArgument>(operand) || cast<BlockArgument>(operand).getOwner() != &entry.getBody().front())
+      return op.emitOpError("has an operand that is not an argument of entry '") << entry.getName() << "'";
+  stateType = cast<RankedTensorType>(op.getStateArgument(0).getType());
+  chunk = plan.getChunk();
+  int64_t values = stateType.getDimSize(1);
+  valueBlock = plan.getValueBlock() == 0 ? values : std::min(plan.getValueBlock(), values);
+  if (valueBlock < values && !canSplitValues(op))
+    return op.emitOpError("cannot split its ") << values << " value columns into blocks of " << valueBlock
+                                               << ": an l2norm mixes them";
+  return success();
+}
+
+LogicalResult EntryConverter::collectArrays() {
+  auto nameOf = [](DictionaryAttr attrs, StringRef kind, unsigned i) -> std::string {
+    if (attrs)
+      if (auto given = attrs.getAs<StringAttr>(scan::kNameAttr))
+        return given.str();
+    return (kind + Twine(i)).str();
+  };
+  for (BlockArgument argument : entry.getArguments()) {
+    unsigned i = argument.getArgNumber();
+    Array array;
+    array.name = nameOf(entry.getArgAttrDict(i), "arg", i);
+    array.type = dyn_cast<RankedTensorType>(argument.getType());
+    array.optional = bool(entry.getArgAttr(i, scan::kOptionalAttr));
+    if (!array.type)
+      return entry.emitOpError("argument '") << array.name << "' must be a ranked tensor, found " << argument.getType();
+    for (auto [n, input] : llvm::enumerate(op.getInputs()))
+      if (input == argument) {
+        if (!array.role.empty())
+          return op.emitOpError("takes argument '") << array.name << "' twice";
+        array.role = "input", array.axes = op.getInputAxes(n).str();
+      }
+    if (!op.getInitialStates().empty() && op.getInitialStates()[0] == argument)
+      array.role = "initial_state", array.axes = cast<StringAttr>(op.getInitialAxes()[0]).str();
+    if (op.getOffsets() == argument)
+      array.role = "offsets", array.axes = "n";
+    if (array.role == "input" && array.optional)
+      return op.emitOpError("input '") << array.name << "' is marked scan.optional; only initial states and offsets may be absent";
+    if (array.role.empty())
+      return entry.emitOpError("argument '") << array.name << "' is not used by the recurrence";
+    arrays.push_back(array);
+  }
+  auto returned = cast<func::ReturnOp>(entry.getBody().front().getTerminator());
+  for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
+    auto result = dyn_cast<OpResult>(value);
+    if (!result || result.getOwner() != op)
+      return returned.emitOpError("returns a value that is no result of the recurrence");
+    bool isOutput = result.getResultNumber() < op.getOutputs().size();
+    ArrayAttr axes = isOutput ? op.getOutputAxes() : op.getFinalAxes();
+    unsigned at = isOutput ? result.getResultNumber() : result.getResultNumber() - op.getOutputs().size();
+    Array array;
+    array.name = nameOf(entry.getResultAttrDict(i), "out", i);
+    array.role = isOutput ? "output" : "final_state";
+    array.axes = cast<StringAttr>(axes[at]).str();
+    array.type = cast<RankedTensorType>(value.getType());
+    array.optional = !isOutput;
+    arrays.push_back(array);
+  }
+  if (returned.getNumOperands() != op->getNumResults())
+    return returned.emitOpError("must return every result of the recurrence once");
+  for (auto [i, value] : llvm::enumerate(returned.getOperands()))
+    if (cast<OpResult>(value).getResultNumber() != i)
+      return returned.emitOpError("must return the recurrence's results in their order");
+  return success();
+}
+
+LogicalResult EntryConverter::collectReads() {
+  FailureOr<SmallVector<scan::StateOpInterface>> found = scan::getFactorChain(op, 0);
+  if (failed(found))
+    return op.emitOpError("the state flows through an op that is no state factor; no parallel form is derived for it");
+  chain = std::move(*found);
+  for (auto [i, value] : llvm::enumerate(op.getYield().getValues().drop_front(1))) {
+    auto read = value.getDefiningOp<scan::ReadOp>();
+    if (!read)
+      return op.getYield().emitOpError("output ") << i << " is not the result of a scan.read";
+    Value state = read.getState();
+    bool known = state == op.getStateArgument(0) ||
+                 llvm::any_of(chain, [&](scan::StateOpInterface factor) { return factor.getStateResult() == state; });
+    if (!known)
+      return read.emitOpError("reads a state that is not on the chain of the next state");
+    reads.push_back(read);
+  }
+  for (scan::StateOpInterface factor : chain)
+    if (auto erase = dyn_cast<scan::EraseOp>(factor.getOperation()))
+      if (erase.getOf() && !llvm::is_contained(chain, erase.getOf().getDefiningOp()) &&
+          erase.getOf() != op.getStateArgument(0))
+        return erase.emitOpError("reads a state that is not on the chain of the next state");
+  return success();
+}
+
+tile::ProgramOp EntryConverter::createProgram() {
+  MLIRContext *context = builder.getContext();
+  SmallVector<Type> types;
+  SmallVector<Attribute> attrs;
+  for (const Array &array : arrays) {
+    SmallVector<int64_t> shape;
+    int64_t heads = 0;
+    if (array.role == "input" || array.role == "output")
+      shape.push_back(ShapedType::kDynamic); // a parameter repeats at every step
+    for (auto [letter, extent] : llvm::zip(array.axes, array.type.getShape())) {
+      if (letter == 'h')
+        heads = extent;
+      if (isFeature(letter))
+        shape.push_back(extent);
+    }
+    if (array.role == "offsets")
+      shape = {1};
+    types.push_back(tile::ViewType::get(context, shape, array.type.getElementType()));
+    auto attr = tile::ArgumentAttr::get(context, builder.getStringAttr(array.name), builder.getStringAttr(array.axes),
+                                        heads, builder.getStringAttr(array.role), array.optional);
+    attrs.push_back(builder.getDictionaryAttr(builder.getNamedAttr("tile.arg", attr)));
+  }
+  auto program = tile::ProgramOp::create(builder, op.getLoc(), name, builder.getFunctionType(types, {}),
+                                         op.getNumValueHeads(), stateType.getDimSize(1), valueBlock, chunk,
+                                         op.getReverse(), builder.getArrayAttr(attrs), /*res_attrs=*/ArrayAttr());
+  Block &block = program.getBody().emplaceBlock();
+  for (auto [type, array] : llvm::zip(types, arrays))
+    block.addArgument(type, op.getLoc());
+  program->setAttr(scan::kEntryAttr, builder.getStringAttr(entry.getName()));
+  return program;
+}
+
+Value EntryConverter::viewOf(tile::ProgramOp program, Value tensor) {
+  return program.getBody().getArgument(cast<BlockArgument>(tensor).getArgNumber());
+}
+
+FailureOr<Value> EntryConverter::emitChunk(TileBuilder &tb, tile::ProgramOp program, Value first, Value state) {
+  Value columns = tb.create<tile::ValueOffsetOp>(tb.builder.getIndexType());
+  SmallVector<Value> views;
+  for (Value input : op.getInputs())
+    views.push_back(viewOf(program, input));
+  TokenTiles tokens(tb, op, views, chunk, valueBlock, first, columns);
+  SmallVector<Value> outputs;
+  std::string reason;
+  bool stepwise = chunk == 1 && llvm::any_of(chain, [&](scan::StateOpInterface f) { return !f.hasChunkForm(reason); });
+  FailureOr<Value> next = failure();
+  if (stepwise) {
+    StepForm form(tb, tokens, stateType.getDimSize(0), valueBlock);
+    next = form.emit(chain, op.getStateArgument(0), state, reads, outputs);
+  } else {
+    ChunkForm form(tb, tokens, chunk, stateType.getDimSize(0), valueBlock);
+    if (failed(form.collect(chain, op.getStateArgument(0), reads)))
+      return failure();
+    next = form.emit(state, outputs);
+  }
+  if (failed(next))
+    return failure();
+  for (auto [i, output] : llvm::enumerate(outputs)) {
+    Value view = program.getBody().getArgument(entry.getNumArguments() + i);
+    tb.create<tile::StoreOp>(output, view, ValueRange{first, columns});
+  }
+  return next;
+}
+
+LogicalResult EntryConverter::emitBody(tile::ProgramOp program) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&program.getBody().front());
+  auto compute = cast<FloatType>(stateType.getElementType());
+  TileBuilder tb(builder, op.getLoc(), compute);
+  RankedTensorType tileType = tb.matrix(stateType.getDimSize(0), valueBlock);
+  Value zero = tb.index(0), step = tb.index(chunk);
+  Value length = tb.create<tile::LengthOp>(builder.getIndexType());
+  Value columns = tb.create<tile::ValueOffsetOp>(builder.getIndexType());
+  Value state;
+  if (op.getInitialStates().empty())
+    state = tb.constant(tileType, 0.0);
+  else
+    state = tb.create<tile::LoadOp>(tileType, viewOf(program, op.getInitialStates()[0]), ValueRange{zero, columns},
+                                    /*one_step=*/false);
+  LogicalResult status = success();
+  auto loop = scf::ForOp::create(builder, op.getLoc(), zero, length, step, ValueRange{state},
+                                 [&](OpBuilder &nested, Location loc, Value first, ValueRange carried) {
+                                   TileBuilder inner(nested, loc, compute);
+                                   FailureOr<Value> next = emitChunk(inner, program, first, carried[0]);
+                                   if (failed(next))
+                                     status = failure();
+                                   scf::YieldOp::create(nested, loc, failed(next) ? carried[0] : *next);
+                                 });
+  Value finalView = program.getBody().getArgument(entry.getNumArguments() + op.getOutputs().size());
+  tb.create<tile::StoreOp>(loop.getResult(0), finalView, ValueRange{zero, columns});
+  tb.create<tile::ReturnOp>();
+  return status;
+}
+
+FailureOr<tile::ProgramOp> EntryConverter::convert() {
+  if (failed(findRecurrence()) || failed(collectArrays()) || failed(collectReads()))
+    return failure();
+  tile::ProgramOp program = createProgram();
+  if (failed(emitBody(program))) {
+    program.erase();
+    return failure();
+  }
+  return program;
+}
+
+FailureOr<tile::ProgramOp> prism::convertEntryToTile(OpBuilder &builder, func::FuncOp entry, scan::PlanAttr plan,
+                                                     StringRef name) {
+  return EntryConverter(builder, entry, plan, name).convert();
+}
+
+bool prism::canSplitValues(scan::RecurrenceOp op) {
+  // Slice backward from every value-side operand; an l2norm there needs whole rows.
+  SmallVector<Value> pending;
+  op.getBody().walk([&](Operation *nested) {
+    if (auto inject = dyn_cast<scan::InjectOp>(nested))
+      pending.push_back(inject.getValue());
+    if (auto decay = dyn_cast<scan::DecayOp>(nested))
+      if (decay.getAlong() == scan::DecayAlong::value || decay.getAlong() == scan::DecayAlong::element)
+        pending.push_back(decay.getLogGate());
+  });
+  llvm::DenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    Operation *producer = value.getDefiningOp();
+    if (!producer)
+      continue;
+    if (isa<scan::L2NormOp>(producer))
+      return false;
+    llvm::append_range(pending, producer->getOperands());
+  }
+  return true;
+}
+
+namespace {
+struct ConvertScanToTilePass : prism::impl::ConvertScanToTileBase<ConvertScanToTilePass> {
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> entries;
+    for (auto entry : getOperation().getOps<func::FuncOp>())
+      if (entry->hasAttr(scan::kEntryAttr))
+        entries.push_back(entry);
+    for (func::FuncOp entry : entries) {
+      OpBuilder builder(entry);
+      auto recurrences = entry.getBody().front().getOps<scan::RecurrenceOp>();
+      if (recurrences.empty() || !(*recurrences.begin()).getPlanAttr()) {
+        entry.emitOpError("has no planned recurrence; run scan-choose-chunk-size first or give a plan");
+        return signalPassFailure();
+      }
+      std::string name = entry.getName().str();
+      entry.setName((name + "__scan").c_str());
+      FailureOr<tile::ProgramOp> program =
+          convertEntryToTile(builder, entry, (*recurrences.begin()).getPlanAttr(), name);
+      if (failed(program))
+        return signalPassFailure();
+      (*program)->setAttr(scan::kEntryAttr, entry->getAttr(scan::kEntryAttr));
+      entry.erase();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,99 @@
+//===- StepForm.cpp - A chain of factors, one token at a time -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "StepForm.h"
+
+using namespace mlir;
+using namespace prism;
+
+/// All ranks of a step value as rows of one tile (one row without ranks); for
+/// scalars per rank, a vector.
+Value StepForm::stackRanks(Value stepValue, Along along) {
+  auto type = dyn_cast<RankedTensorType>(stepValue.getType());
+  bool ranked = type && type.getRank() == (along == Along::none ? 1 : 2);
+  if (!ranked)
+    return tokens.get(stepValue, -1, along);
+  SmallVector<Value> rows;
+  for (int64_t r = 0; r < type.getDimSize(0); ++r) {
+    rows.push_back(tokens.get(stepValue, r, along));
+    if (!rows.back())
+      return {};
+  }
+  return tb.interleave(rows);
+}
+
+void StepForm::addDecay(Operation *, Value logGate, scan::DecayAlong along) {
+  RankedTensorType stateType = tb.matrix(keys, valueBlock);
+  auto ones = [&](int64_t columns) { return tb.constant(tb.matrix(1, columns), 1.0); };
+  auto expOf = [&](Along axis) -> Value {
+    Value gate = tokens.get(logGate, -1, axis);
+    return gate ? tb.exp(gate) : Value();
+  };
+  Value factor;
+  switch (along) {
+  case scan::DecayAlong::scalar:
+    if (Value gate = expOf(Along::none))
+      factor = tb.create<tile::BroadcastOp>(stateType, tb.splatLast(gate, keys), false);
+    break;
+  case scan::DecayAlong::key: // gates x ones^T: every column holds the gates
+    if (Value gate = expOf(Along::key))
+      factor = tb.dot(gate, true, ones(valueBlock), false);
+    break;
+  case scan::DecayAlong::value:
+    if (Value gate = expOf(Along::value))
+      factor = tb.dot(ones(keys), true, gate, false);
+    break;
+  case scan::DecayAlong::element:
+    factor = expOf(Along::element);
+    break;
+  }
+  current = factor ? tb.mul(current, factor) : Value();
+}
+
+void StepForm::addErase(Operation *, Value of, Value read, Value write, Value strength) {
+  Value readKeys = stackRanks(read, Along::key), writeKeys = stackRanks(write, Along::key),
+        strengths = stackRanks(strength, Along::none);
+  if (!readKeys || !writeKeys || !strengths) {
+    current = {};
+    return;
+  }
+  Value seen = tb.dot(readKeys, false, tileOf.lookup(of), false);
+  Value values = tb.neg(tb.scaleRows(seen, strengths));
+  current = tb.dot(writeKeys, true, values, false, current);
+}
+
+void StepForm::addInject(Operation *, Value key, Value value, Value scale) {
+  Value keyRows = stackRanks(key, Along::key), values = stackRanks(value, Along::value);
+  Value scales = scale ? stackRanks(scale, Along::none) : Value();
+  if (!keyRows || !values || (scale && !scales)) {
+    current = {};
+    return;
+  }
+  if (scales)
+    values = tb.scaleRows(values, scales);
+  current = tb.dot(keyRows, true, values, false, current);
+}
+
+FailureOr<Value> StepForm::emit(ArrayRef<scan::StateOpInterface> chain, Value start, Value state,
+                                ArrayRef<scan::ReadOp> reads, SmallVectorImpl<Value> &outputs) {
+  current = state;
+  tileOf[start] = state;
+  for (scan::StateOpInterface factor : chain) {
+    factor.contributeToChunk(*this);
+    if (!current)
+      return failure();
+    tileOf[factor.getStateResult()] = current;
+  }
+  for (scan::ReadOp read : reads) {
+    Value query = tokens.get(read.getQuery(), -1, Along::key);
+    if (!query)
+      return failure();
+    Value out = tb.dot(query, false, tileOf.lookup(read.getState()), false);
+    double scale = read.getScale().convertToDouble();
+    if (scale != 1.0)
+      out = tb.mul(out, tb.constant(cast<RankedTensorType>(out.getType()), scale));
+    outputs.push_back(out);
+  }
+  return current;
+}

@@ -1,0 +1,202 @@
+//===- TokenTiles.cpp - Values of a step, for a chunk of tokens -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "TokenTiles.h"
+#include "mlir/IR/Matchers.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace prism;
+
+/// Extents of a step value without its leading rank axis.
+static ArrayRef<int64_t> featureShape(Type type, int64_t rank) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return {};
+  return rank < 0 ? tensor.getShape() : tensor.getShape().drop_front();
+}
+
+RankedTensorType TokenTiles::tileType(Type stepType, int64_t rank, Along along) {
+  Type element = getElementTypeOrSelf(stepType);
+  // Rounding inside a step is not modelled: floats are of the compute type.
+  if (isa<FloatType>(element))
+    element = tb.compute;
+  ArrayRef<int64_t> features = featureShape(stepType, rank);
+  if (along == Along::element && features.size() == 2)
+    return RankedTensorType::get({features[0], valueBlock}, element);
+  SmallVector<int64_t> shape = {chunk};
+  if (!features.empty())
+    shape.push_back(along == Along::value ? valueBlock : features.back());
+  return RankedTensorType::get(shape, element);
+}
+
+Value TokenTiles::get(Value stepValue, int64_t rank, Along along) {
+  auto key = std::make_tuple(stepValue, rank, int(along));
+  if (Value tile = known.lookup(key))
+    return tile;
+  Value tile;
+  if (auto argument = dyn_cast<BlockArgument>(stepValue)) {
+    tile = load(argument.getArgNumber() - op.getNumStates(), rank, along);
+  } else {
+    Operation *producer = stepValue.getDefiningOp();
+    if (auto norm = dyn_cast<scan::L2NormOp>(producer))
+      tile = l2norm(norm, rank, along);
+    else if (auto loop = dyn_cast<scan::RefineOp>(producer))
+      tile = refine(loop, rank, along);
+    else
+      tile = elementwise(producer, rank, along);
+  }
+  if (tile)
+    known[key] = tile;
+  return tile;
+}
+
+Value TokenTiles::load(unsigned input, int64_t rank, Along along) {
+  auto view = cast<tile::ViewType>(views[input].getType());
+  SmallVector<Value> indices = {first};
+  if (rank >= 0)
+    indices.push_back(tb.index(rank));
+  while (int64_t(indices.size()) + 1 < view.getRank())
+    indices.push_back(tb.index(0));
+  if (int64_t(indices.size()) < view.getRank())
+    indices.push_back(along == Along::value || along == Along::element ? columns : tb.index(0));
+  Type step = op.getInputArgument(input).getType();
+  RankedTensorType type = tileType(step, rank, along);
+  bool oneStep = along == Along::element && featureShape(step, rank).size() == 2;
+  return tb.create<tile::LoadOp>(type, views[input], indices, oneStep);
+}
+
+Value TokenTiles::splat(Value tokenVector, RankedTensorType type) {
+  return tb.create<tile::BroadcastOp>(type, tokenVector, /*along_rows=*/false);
+}
+
+Value TokenTiles::elementwise(Operation *producer, int64_t rank, Along along) {
+  Value result = producer->getResult(0);
+  RankedTensorType type = tileType(result.getType(), rank, along);
+  // Rounding steps are identities here: everything is in the compute type.
+  if (isa<arith::ExtFOp, arith::TruncFOp>(producer))
+    return get(producer->getOperand(0), rank, along);
+  if (auto op = dyn_cast<tensor::SplatOp>(producer)) {
+    // A scalar of the step repeats along the rank axis and the features.
+    Value scalar = get(op.getInput(), -1, Along::none);
+    if (!scalar || type.getRank() == 1)
+      return scalar;
+    if (along == Along::element) // one step: chunk 1
+      return tb.create<tile::BroadcastOp>(type, tb.splatLast(scalar, type.getDimSize(0)), false);
+    return splat(scalar, type);
+  }
+  if (auto op = dyn_cast<arith::ConstantOp>(producer)) {
+    Attribute value = op.getValue();
+    if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
+      if (!dense.isSplat()) {
+        op.emitError("a tensor constant of a step must be a splat, found ") << op.getType();
+        return {};
+      }
+      value = dense.getSplatValue<Attribute>();
+    }
+    if (auto number = dyn_cast<FloatAttr>(value))
+      return tb.constant(type, number.getValueAsDouble());
+    if (auto number = dyn_cast<IntegerAttr>(value))
+      return tb.create<arith::ConstantOp>(DenseElementsAttr::get(type, Attribute(number)));
+  }
+  if (!OpTrait::hasElementwiseMappableTraits(producer)) {
+    producer->emitError("has no tile form: inside a step, what is not a state factor must be elementwise arith or "
+                        "math, tensor.splat, scan.l2norm or scan.refine; found '")
+        << producer->getName() << "'";
+    return {};
+  }
+  SmallVector<Value> operands;
+  for (Value operand : producer->getOperands()) {
+    bool isScalar = !isa<RankedTensorType>(operand.getType());
+    Value tile = isScalar ? get(operand, -1, Along::none) : get(operand, rank, along);
+    if (!tile)
+      return {};
+    // A scalar condition of arith.select covers whole vectors.
+    if (cast<RankedTensorType>(tile.getType()).getShape() != type.getShape())
+      tile = splat(tile, RankedTensorType::get(type.getShape(), getElementTypeOrSelf(tile.getType())));
+    operands.push_back(tile);
+  }
+  OperationState state(tb.loc, producer->getName(), operands, {type}, producer->getAttrs());
+  return tb.builder.create(state)->getResult(0);
+}
+
+Value TokenTiles::l2norm(scan::L2NormOp norm, int64_t rank, Along along) {
+  Value x = get(norm.getInput(), rank, along);
+  if (!x)
+    return {};
+  Value squares = tb.create<tile::SumColumnsOp>(tb.vector(chunk), tb.mul(x, x));
+  Value epsilon = tb.constant(tb.vector(chunk), norm.getEpsilon().convertToDouble());
+  Value scale = tb.create<math::RsqrtOp>(tb.add(squares, epsilon));
+  return tb.scaleRows(x, scale);
+}
+
+Value TokenTiles::activate(scan::Activation activation, Value x) {
+  auto type = cast<RankedTensorType>(x.getType());
+  auto number = [&](double value) { return tb.constant(type, value); };
+  switch (activation) {
+  case scan::Activation::identity:
+    return x;
+  case scan::Activation::gelu: {
+    Value erf = tb.create<math::ErfOp>(tb.mul(x, number(std::sqrt(0.5))));
+    return tb.mul(tb.mul(x, number(0.5)), tb.add(erf, number(1.0)));
+  }
+  case scan::Activation::silu: {
+    // x sigmoid(x) with an exponential that cannot overflow.
+    Value e = tb.exp(tb.neg(tb.create<math::AbsFOp>(x)));
+    Value denominator = tb.add(e, number(1.0));
+    Value isNegative = tb.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, x, number(0.0));
+    Value numerator = tb.create<arith::SelectOp>(isNegative, e, number(1.0));
+    return tb.mul(x, tb.create<arith::DivFOp>(numerator, denominator));
+  }
+  case scan::Activation::tanh:
+    return tb.create<math::TanhOp>(x);
+  case scan::Activation::relu:
+    return tb.create<arith::MaximumFOp>(x, number(0.0));
+  }
+  llvm_unreachable("unknown activation");
+}
+
+Value TokenTiles::refine(scan::RefineOp loop, int64_t rank, Along along) {
+  auto &deltas = refined[{loop.getResult(), int(along)}];
+  if (deltas.empty()) {
+    Value anchor = get(loop.getAnchor(), -1, along), value = get(loop.getValue(), -1, along);
+    if (!anchor || !value)
+      return {};
+    Value residual = tb.sub(value, anchor);
+    for (int64_t l = 0, e = loop.getGain().getType().getDimSize(0); l < e; ++l) {
+      Value gain = get(loop.getGain(), l, along);
+      if (!gain)
+        return {};
+      Value delta = activate(loop.getActivation(), tb.mul(gain, residual));
+      // Kept apart from `deltas`: get() above may have grown the map.
+      refined[{loop.getResult(), int(along)}].push_back(delta);
+      if (l + 1 < e)
+        residual = tb.sub(residual, delta);
+    }
+  }
+  return refined[{loop.getResult(), int(along)}][rank];
+}
+
+/// Zero on rows past the end without further ado: computed from loads (which
+/// are zero there) by ops that keep zeros.
+bool TokenTiles::isInert(Value stepValue) {
+  if (isa<BlockArgument>(stepValue))
+    return true;
+  Operation *producer = stepValue.getDefiningOp();
+  if (matchPattern(producer, m_AnyZeroFloat()))
+    return true;
+  if (auto norm = dyn_cast<scan::L2NormOp>(producer))
+    return norm.getEpsilon().convertToDouble() > 0.0 && isInert(norm.getInput());
+  if (isa<arith::ExtFOp, arith::TruncFOp, arith::NegFOp, arith::AddFOp, arith::SubFOp, arith::MulFOp, scan::RefineOp,
+          tensor::SplatOp>(producer))
+    return llvm::all_of(producer->getOperands(), [&](Value v) { return isInert(v); });
+  return false;
+}
+
+Value TokenTiles::getInert(Value stepValue, int64_t rank, Along along) {
+  Value tile = get(stepValue, rank, along);
+  if (!tile || chunk == 1 || isInert(stepValue))
+    return tile;
+  return tb.create<tile::MaskRowsOp>(tile.getType(), tile, first);
+}
