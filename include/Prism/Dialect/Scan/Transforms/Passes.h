@@ -1,0 +1,33 @@
+//===- Passes.h - Passes within the scan dialect ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#ifndef PRISM_DIALECT_SCAN_TRANSFORMS_PASSES_H
+#define PRISM_DIALECT_SCAN_TRANSFORMS_PASSES_H
+
+#include "Prism/Dialect/Scan/IR/Scan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace prism::scan {
+
+enum class PlanTarget { cpu, cuda };
+
+/// The factor of the recurrence's chain that has no chunk form, and why; null if
+/// all have one.
+mlir::Operation *findFactorWithoutChunkForm(RecurrenceOp op, std::string &reason);
+
+/// The plans to try for a schedule on a target, best first. A GPU has several:
+/// the first whose tiles fit the chip's shared memory is taken.
+llvm::SmallVector<PlanAttr> candidatePlans(RecurrenceOp op, Schedule schedule, PlanTarget target);
+
+/// Longest sequence for which the recurrent schedule is the faster one.
+int64_t recurrentUpTo(RecurrenceOp op, PlanTarget target);
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "Prism/Dialect/Scan/Transforms/Passes.h.inc"
+
+} // namespace prism::scan
+
+#endif // PRISM_DIALECT_SCAN_TRANSFORMS_PASSES_H

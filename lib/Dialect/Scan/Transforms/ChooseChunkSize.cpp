@@ -1,0 +1,92 @@
+//===- ChooseChunkSize.cpp - Schedule, chunk and value block --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// One function of element type, target and sizes for now; measurements behind
+// the numbers stand in docs/decisions/20261129-cpu-code.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Prism/Dialect/Scan/Transforms/Passes.h"
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace prism::scan;
+
+namespace prism::scan {
+#define GEN_PASS_DEF_SCANCHOOSECHUNKSIZE
+#include "Prism/Dialect/Scan/Transforms/Passes.h.inc"
+} // namespace prism::scan
+
+Operation *prism::scan::findFactorWithoutChunkForm(RecurrenceOp op, std::string &reason) {
+  for (unsigned i = 0, e = op.getNumStates(); i < e; ++i) {
+    FailureOr<SmallVector<StateOpInterface>> chain = getFactorChain(op, i);
+    if (failed(chain))
+      continue; // reported by the lowering
+    for (StateOpInterface factor : *chain)
+      if (!factor.hasChunkForm(reason))
+        return factor;
+  }
+  return nullptr;
+}
+
+static RankedTensorType stateOf(RecurrenceOp op) { return cast<RankedTensorType>(op.getStateArgument(0).getType()); }
+
+SmallVector<PlanAttr> prism::scan::candidatePlans(RecurrenceOp op, Schedule schedule, PlanTarget target) {
+  SmallVector<PlanAttr> plans;
+  auto add = [&](int64_t chunk, int64_t valueBlock) {
+    plans.push_back(PlanAttr::get(op.getContext(), schedule, chunk, valueBlock, /*stages=*/1));
+  };
+  int64_t values = stateOf(op).getDimSize(1);
+  if (target == PlanTarget::cpu) {
+    // Work per token grows with the chunk; 16 tokens already fill the vector
+    // units' register tiles, and the tiles stay in the first-level cache.
+    add(schedule == Schedule::recurrent ? 1 : 16, 0);
+    return plans;
+  }
+  if (schedule == Schedule::recurrent) {
+    // The state lives in registers: 32 columns a warp-wide block.
+    add(1, std::min<int64_t>(values, 32));
+    add(1, 0);
+    return plans;
+  }
+  for (int64_t chunk : {32, 16, 8})
+    for (int64_t block : {64, 32, 16, 8})
+      if (block < 2 * values)
+        add(chunk, std::min(block, values));
+  add(8, 0);
+  return plans;
+}
+
+int64_t prism::scan::recurrentUpTo(RecurrenceOp op, PlanTarget target) {
+  return target == PlanTarget::cpu ? 15 : 31;
+}
+
+namespace {
+struct ChooseChunkSizePass : prism::scan::impl::ScanChooseChunkSizeBase<ChooseChunkSizePass> {
+  using ScanChooseChunkSizeBase::ScanChooseChunkSizeBase;
+  void runOnOperation() override {
+    if (target != "cpu" && target != "cuda") {
+      getOperation().emitError("scan-choose-chunk-size: target must be cpu or cuda, found '") << target << "'";
+      return signalPassFailure();
+    }
+    std::optional<Schedule> wanted = symbolizeSchedule(schedule);
+    if (!wanted) {
+      getOperation().emitError("scan-choose-chunk-size: schedule must be chunk or recurrent, found '") << schedule << "'";
+      return signalPassFailure();
+    }
+    getOperation().walk([&](RecurrenceOp op) {
+      if (op.getPlanAttr())
+        return;
+      Schedule chosen = *wanted;
+      std::string reason;
+      if (Operation *factor = findFactorWithoutChunkForm(op, reason); factor && chosen == Schedule::chunk) {
+        remark::missed(factor->getLoc(), remark::RemarkOpts::name("ChunkForm").category("scan")) << reason;
+        chosen = Schedule::recurrent;
+      }
+      PlanTarget where = target == "cpu" ? PlanTarget::cpu : PlanTarget::cuda;
+      op.setPlanAttr(candidatePlans(op, chosen, where).front());
+    });
+  }
+};
+} // namespace
