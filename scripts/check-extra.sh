@@ -1,0 +1,92 @@
+#!/bin/bash
+# What is too slow for every change: sanitizers, the build without the precompiled
+# header, static analysis. Runs after check.sh within PRISM_EXTRA_SECONDS
+# (default 1500) and says what it left out for lack of time.
+# usage: check-extra.sh [sanitizers|includes|tidy]...     default: all
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+cd "$root"
+exec < /dev/null
+use_cuda
+
+budget=${PRISM_EXTRA_SECONDS:-1500}
+remaining() { echo $((budget - SECONDS)); }
+parts=("$@")
+[ ${#parts[@]} -gt 0 ] || parts=(includes sanitizers tidy)
+broken=()
+skipped=()
+
+# Our code under AddressSanitizer and UBSan; LLVM itself is not instrumented, and
+# what it keeps until exit is not ours to report.
+sanitizers() {
+  configure asan
+  timeout "$(remaining)" cmake --build --preset asan -j "$jobs" || return 1
+  if [ "$(remaining)" -lt 60 ]; then skipped+=("tests under sanitizers"); return 0; fi
+  ASAN_OPTIONS=detect_leaks=0:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1 \
+    timeout "$(remaining)" ctest --test-dir build-asan -j "$jobs" --output-on-failure \
+    --no-tests=error --label-exclude 'speed|slow'
+}
+
+# Every file of the two dialects and of the runtime includes what it uses.
+includes() {
+  configure nopch
+  local libraries=() library
+  for library in PrismScanIR PrismTileIR PrismRuntime; do
+    if ninja -C build-nopch -t query "$library" > /dev/null 2>&1; then libraries+=("$library"); fi
+  done
+  [ ${#libraries[@]} -gt 0 ] || { say "none of the libraries exists"; return 1; }
+  timeout "$(remaining)" cmake --build --preset nopch -j "$jobs" --target "${libraries[@]}"
+}
+
+# clang-tidy on the files that differ from the main branch, or on all, latest
+# first, until the time is used up.
+tidy() {
+  command -v clang-tidy-22 > /dev/null || fail "clang-tidy-22 not found; scripts/setup.sh installs it"
+  [ -f build/compile_commands.json ] || configure dev
+  local base files=() file checked=0 bad=0 log=$root/out/clang-tidy.log
+  base=$(git merge-base HEAD origin/HEAD 2> /dev/null || git merge-base HEAD origin/main 2> /dev/null || true)
+  if [ -n "$base" ] && [ "$base" != "$(git rev-parse HEAD)" ]; then
+    mapfile -t files < <(git diff --name-only --diff-filter=d "$base" -- 'lib/*.cpp' 'tools/*.cpp')
+    say "${#files[@]} files differ from the main branch"
+  fi
+  if [ ${#files[@]} -eq 0 ]; then
+    mapfile -t files < <(git log --format= --name-only -- 'lib/*.cpp' 'tools/*.cpp' | awk '!seen[$0]++' |
+      while read -r file; do [ ! -f "$file" ] || echo "$file"; done)
+  fi
+  : > "$log"
+  while [ $checked -lt ${#files[@]} ] && [ "$(remaining)" -gt 30 ]; do
+    local batch=("${files[@]:checked:jobs}") # one file a core
+    printf '%s\0' "${batch[@]}" |
+      xargs -0 -P "$jobs" -n 1 clang-tidy-22 --quiet -p build --warnings-as-errors='*' >> "$log" 2> /dev/null || bad=1
+    checked=$((checked + ${#batch[@]}))
+    printf '\rclang-tidy: %d of %d files' "$checked" "${#files[@]}"
+  done
+  echo
+  [ $checked -eq ${#files[@]} ] || skipped+=("clang-tidy on $((${#files[@]} - checked)) of ${#files[@]} files")
+  if [ $bad -ne 0 ]; then
+    grep -E '(warning|error):' "$log" | sort -u | head -60
+    return 1
+  fi
+}
+
+for part in "${parts[@]}"; do
+  case $part in
+    sanitizers | includes | tidy) ;;
+    *) fail "unknown part '$part', expected sanitizers, includes or tidy" ;;
+  esac
+  step "$part ($(remaining) s left)"
+  if [ "$(remaining)" -lt 60 ]; then
+    skipped+=("$part")
+    continue
+  fi
+  # In a subshell that may fail: "set -e" is off inside a tested function.
+  "$part" || broken+=("$part")
+done
+
+step "done"
+[ ${#skipped[@]} -eq 0 ] || printf 'left out for lack of time: %s\n' "${skipped[@]}"
+if [ ${#broken[@]} -gt 0 ]; then
+  printf 'FAILED: %s\n' "${broken[@]}"
+  exit 1
+fi
+say "every extra check that ran passed"

@@ -1,0 +1,60 @@
+# Sourced by the other scripts: where things are, how they speak.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+llvm_bin=/usr/lib/llvm-22/bin
+# The distribution's Python, because numpy and jsonschema come from its packages.
+python=${PRISM_PYTHON:-/usr/bin/python3}
+jobs=${PRISM_JOBS:-$(nproc)}
+
+# The wheel with ptxas and libdevice, used where no CUDA toolkit is found.
+nvcc_wheel=nvidia-cuda-nvcc-cu12==12.9.86
+nvcc_venv=$root/.venv-cuda
+
+say() { printf '%s\n' "$*"; }
+fail() { printf '%s: error: %s\n' "${0##*/}" "$*" >&2; exit 1; }
+
+# step TEXT: a headline with the seconds passed since the script began.
+step() { printf '\n=== [%4d s] %s\n' "$SECONDS" "$*"; }
+
+# find_cuda: prints the toolkit folder (holding bin/ptxas), or fails.
+find_cuda() {
+  local candidate tool
+  for candidate in "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda; do
+    if [ -n "$candidate" ] && [ -x "$candidate/bin/ptxas" ]; then
+      (cd "$candidate" && pwd)
+      return 0
+    fi
+  done
+  if tool=$(command -v ptxas); then
+    dirname "$(dirname "$(readlink -f "$tool")")"
+    return 0
+  fi
+  for candidate in "$nvcc_venv"/lib/python3*/site-packages/nvidia/cuda_nvcc; do
+    if [ -x "$candidate/bin/ptxas" ]; then
+      printf '%s\n' "$candidate"
+      return 0
+    fi
+  done
+  return 1
+}
+
+# use_cuda: exports CUDA_HOME and PATH, so that CMake, lit and prism-compile all
+# see the toolkit that setup.sh found or installed. Nothing happens without one.
+use_cuda() {
+  local home
+  if home=$(find_cuda); then
+    export CUDA_HOME=$home
+    case ":$PATH:" in *":$home/bin:"*) ;; *) export PATH=$home/bin:$PATH ;; esac
+  fi
+}
+
+# configure PRESET: CMake with the packaged Python, quiet unless it fails.
+configure() {
+  local log=$root/out/configure-$1.log
+  mkdir -p "$root/out"
+  if ! (cd "$root" && cmake --preset "$1" -DPython3_EXECUTABLE="$python") > "$log" 2>&1; then
+    tail -40 "$log" >&2
+    fail "CMake could not configure preset '$1' (whole output in $log)"
+  fi
+  say "configured preset $1 (output in ${log#"$root"/})"
+}
