@@ -1,0 +1,107 @@
+//===- Manifest.h - What a bundle holds -------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The contents of manifest.json (docs/Bundle.md, version 1) as plain structs,
+// and their reader. A manifest that was read is sound: names are unique, sizes
+// are in range, files do not leave the bundle, and every kernel has what its
+// target needs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PRISM_RUNTIME_MANIFEST_H
+#define PRISM_RUNTIME_MANIFEST_H
+
+#include "prism-runtime/Result.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace prism::runtime {
+
+/// The newest manifest version that this reader knows.
+constexpr int64_t manifestVersion = 1;
+
+enum class DType { F64, F32, BF16, F16, I64 };
+const char *toString(DType dtype);
+int64_t byteSize(DType dtype);
+
+enum class Role { Input, InitialState, Offsets, Output, FinalState };
+const char *toString(Role role);
+inline bool isWritten(Role role) {
+  return role == Role::Output || role == Role::FinalState;
+}
+
+/// One dimension of an argument: a number, or a size known at the call.
+struct Dim {
+  enum Kind { Number, B, T, N, NPlus1 } kind = Number;
+  int64_t number = 0;
+};
+std::string toString(const Dim &dim);
+std::string toString(const std::vector<Dim> &shape);
+
+struct ArgumentInfo {
+  std::string name;
+  Role role = Role::Input;
+  DType dtype = DType::F32;
+  std::string axes; // one letter per dimension
+  std::vector<Dim> shape;
+  bool optional = false;
+};
+
+struct PlanInfo {
+  std::string schedule;
+  int64_t chunk = 1, valueBlock = 1, stages = 1;
+};
+
+enum class Target { Cpu, Cuda };
+const char *toString(Target target);
+
+struct KernelInfo {
+  Target target = Target::Cpu;
+  std::string symbol;
+  PlanInfo plan;
+  int64_t valueBlocks = 1;
+  int64_t workspace = 0; // bytes for one running work item
+  std::string matmul;
+  // CPU
+  std::string isa, file;
+  // CUDA
+  std::string chip, ptxVersion, ptx, cubin;
+  int64_t threads = 1, shared = 0, itemsPerBlock = 1;
+};
+
+struct ChoiceRow {
+  Target target = Target::Cpu;
+  int64_t maxSteps = INT64_MAX; // longest sequence that the row serves
+  std::string schedule;
+};
+
+struct EntryInfo {
+  std::string name;
+  int64_t valueHeads = 1;
+  bool reverse = false;
+  std::vector<ArgumentInfo> arguments;
+  std::vector<KernelInfo> kernels;
+  std::vector<ChoiceRow> choice;
+
+  /// The argument of that name, or null.
+  const ArgumentInfo *argument(const std::string &name) const;
+};
+
+struct Manifest {
+  std::string compiler, name;
+  std::vector<EntryInfo> entries;
+};
+
+/// Reads a manifest's text. `file` is what messages call it.
+Result<Manifest> parseManifest(const std::string &text,
+                               const std::string &file);
+
+/// Reads `folder`/manifest.json.
+Result<Manifest> readManifest(const std::string &folder);
+
+} // namespace prism::runtime
+
+#endif // PRISM_RUNTIME_MANIFEST_H

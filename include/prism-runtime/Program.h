@@ -1,0 +1,90 @@
+//===- Program.h - A bundle, loaded -----------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A Program is a bundle folder; an Entry is one function of it. Calling one:
+//
+//   auto program = Program::load("bundle");
+//   auto entry = program->entry("forward");
+//   auto call = bindCall(entry->info(), arrays);
+//   auto kernel = entry->cpuKernel(call->sizes);
+//   auto player = CpuPlayer::create();
+//   Status done = (*player)->run(*kernel, *call);
+//
+// Every step returns a Result to be tested before the next (docs/Runtime.md).
+// Programs and entries are cheap to copy and may be used by several threads.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PRISM_RUNTIME_PROGRAM_H
+#define PRISM_RUNTIME_PROGRAM_H
+
+#include "prism-runtime/Bind.h"
+#include "prism-runtime/Cpu.h"
+#include "prism-runtime/Cuda.h"
+#include "prism-runtime/Manifest.h"
+
+namespace prism::runtime {
+
+/// What a caller pins; empty: the runtime chooses.
+struct Selection {
+  std::string schedule; // else the manifest's choice table decides
+  std::string isa;      // CPU only; else the best that this CPU runs
+};
+
+/// The CPU kernel for sequences of at most `longest` steps on a CPU of that
+/// x86-64 level.
+Result<const KernelInfo *> selectCpuKernel(const EntryInfo &entry,
+                                           int64_t longest, int level,
+                                           const Selection &pinned = {});
+
+/// The GPU kernel, likewise, for a compute capability (major * 10 + minor).
+Result<const KernelInfo *> selectCudaKernel(const EntryInfo &entry,
+                                            int64_t longest,
+                                            int computeCapability,
+                                            const Selection &pinned = {});
+
+/// A CPU kernel with its row of the manifest.
+struct LoadedCpuKernel : CpuKernel {
+  const KernelInfo *info = nullptr;
+};
+
+/// A GPU kernel with its row of the manifest.
+struct LoadedCudaKernel : CudaKernel {
+  const KernelInfo *info = nullptr;
+};
+
+class Entry {
+public:
+  const EntryInfo &info() const { return *entry; }
+
+  /// Chooses and loads the CPU kernel for a call of these sizes. A shared
+  /// object is opened once per program.
+  Result<LoadedCpuKernel> cpuKernel(const Sizes &sizes,
+                                    const Selection &pinned = {}) const;
+
+  /// Chooses and loads the kernel for a device. Loading is slow: keep it.
+  Result<LoadedCudaKernel> cudaKernel(const CudaDevice &device,
+                                      const Sizes &sizes,
+                                      const Selection &pinned = {}) const;
+
+private:
+  friend class Program;
+  std::shared_ptr<struct Bundle> bundle;
+  const EntryInfo *entry = nullptr;
+};
+
+class Program {
+public:
+  static Result<Program> load(const std::string &folder);
+  const std::string &folder() const;
+  const Manifest &manifest() const;
+  Result<Entry> entry(const std::string &name) const;
+
+private:
+  std::shared_ptr<struct Bundle> bundle;
+};
+
+} // namespace prism::runtime
+
+#endif // PRISM_RUNTIME_PROGRAM_H

@@ -1,0 +1,139 @@
+//===- CpuPlayer.cpp - Runs kernels of the CPU ABI -------------------===//===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Support.h"
+#include "prism-runtime/Cpu.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+
+namespace prism::runtime {
+
+static constexpr int64_t alignment = 64; // of a thread's workspace
+
+/// Each thread's workspace starts on its own cache line.
+static int64_t roundUp(int64_t bytes) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+int isaLevel(const std::string &isa) {
+  if (isa == "x86-64")
+    return 1;
+  for (int level = 2; level <= 4; ++level)
+    if (isa == "x86-64-v" + std::to_string(level))
+      return level;
+  return 0;
+}
+
+int hostIsaLevel() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("x86-64-v4"))
+    return 4;
+  if (__builtin_cpu_supports("x86-64-v3"))
+    return 3;
+  return __builtin_cpu_supports("x86-64-v2") ? 2 : 1;
+#else
+  return 0;
+#endif
+}
+
+static std::string kernelFailed(int32_t status) {
+  return "the kernel returned status " + std::to_string(status) +
+         ", expected 0";
+}
+
+Status runRange(const CpuKernel &kernel, const Call &call, void *workspace,
+                int64_t begin, int64_t end) {
+  std::optional<int64_t> items = workItems(call, kernel.valueBlocks);
+  if (!kernel.function)
+    return Failure{"expected a kernel function, found null"};
+  if (!items || begin < 0 || begin > end || end > *items)
+    return Failure{"work items [" + std::to_string(begin) + ", " +
+                   std::to_string(end) + ") are not among the call's " +
+                   (items ? std::to_string(*items) : "items")};
+  if (reinterpret_cast<uintptr_t>(workspace) % alignment ||
+      (!workspace && kernel.workspace > 0))
+    return Failure{"expected a workspace of " +
+                   std::to_string(kernel.workspace) + " bytes, aligned to " +
+                   std::to_string(alignment)};
+  if (begin == end)
+    return Success{};
+  int32_t status = kernel.function(call.words.data(), workspace, begin, end);
+  if (status != 0)
+    return Failure{kernelFailed(status)};
+  return Success{};
+}
+
+CpuPlayer::CpuPlayer(std::unique_ptr<ThreadPool> pool)
+    : pool(std::move(pool)) {}
+
+CpuPlayer::~CpuPlayer() { std::free(own); }
+
+Result<std::unique_ptr<CpuPlayer>> CpuPlayer::create(unsigned threads) {
+  Result<std::unique_ptr<ThreadPool>> pool = ThreadPool::create(threads);
+  if (!pool)
+    return pool.failure();
+  return std::unique_ptr<CpuPlayer>(new CpuPlayer(std::move(*pool)));
+}
+
+int64_t CpuPlayer::workspaceBytes(const CpuKernel &kernel) const {
+  return roundUp(kernel.workspace) * threads();
+}
+
+Status CpuPlayer::reserve(int64_t bytes) {
+  if (bytes <= ownBytes)
+    return Success{};
+  void *memory = std::aligned_alloc(alignment, static_cast<size_t>(bytes));
+  if (!memory)
+    return Failure{"cannot allocate a workspace of " + std::to_string(bytes) +
+                   " bytes for " + std::to_string(threads()) + " threads"};
+  std::free(own);
+  own = memory;
+  ownBytes = bytes;
+  return Success{};
+}
+
+Status CpuPlayer::run(const CpuKernel &kernel, const Call &call) {
+  std::lock_guard<std::mutex> lock(turn);
+  Status reserved = reserve(workspaceBytes(kernel));
+  if (!reserved)
+    return reserved;
+  return play(kernel, call, static_cast<char *>(own));
+}
+
+Status CpuPlayer::run(const CpuKernel &kernel, const Call &call,
+                      void *workspace, int64_t bytes) {
+  int64_t needed = workspaceBytes(kernel);
+  if (bytes < needed || (needed > 0 && !workspace) ||
+      reinterpret_cast<uintptr_t>(workspace) % alignment)
+    return Failure{"expected a workspace of " + std::to_string(needed) +
+                   " bytes, aligned to " + std::to_string(alignment) +
+                   ", found " + std::to_string(bytes) + " bytes"};
+  return play(kernel, call, static_cast<char *>(workspace));
+}
+
+Status CpuPlayer::play(const CpuKernel &kernel, const Call &call,
+                       char *workspace) {
+  if (!kernel.function)
+    return Failure{"expected a kernel function, found null"};
+  std::optional<int64_t> items = workItems(call, kernel.valueBlocks);
+  if (!items)
+    return Failure{"the call has more work items than 64 bits count"};
+  // Ranges small enough that threads end together, large enough that taking
+  // them costs nothing.
+  int64_t grain = std::max<int64_t>(1, *items / (int64_t(threads()) * 16));
+  std::atomic<int32_t> failed{0};
+  pool->run(*items, grain, [&](unsigned worker, int64_t begin, int64_t end) {
+    char *mine =
+        workspace ? workspace + roundUp(kernel.workspace) * worker : nullptr;
+    if (int32_t status = kernel.function(call.words.data(), mine, begin, end))
+      failed.store(status, std::memory_order_relaxed);
+  });
+  if (failed)
+    return Failure{kernelFailed(failed)};
+  return Success{};
+}
+
+} // namespace prism::runtime

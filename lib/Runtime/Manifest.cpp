@@ -1,0 +1,414 @@
+//===- Manifest.cpp - Reads manifest.json ----------------------------===//===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A reader walks the JSON value with its pointer at hand, so every complaint
+// says where. Complaints travel as exceptions inside this file (as those of
+// nlohmann/json do) and leave it as a Failure.
+//
+//===----------------------------------------------------------------------===//
+
+#include "prism-runtime/Manifest.h"
+#include "Support.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace prism::runtime {
+
+using nlohmann::json;
+
+namespace {
+
+/// A complaint about one place of the manifest.
+struct Complaint {
+  std::string message;
+};
+
+constexpr int64_t maxBytes = int64_t(64) << 20; // of a manifest
+constexpr size_t maxRank = 8;
+constexpr int64_t maxExtent = int64_t(1) << 40;
+
+/// A value as a message shows it: short, on one line.
+std::string show(const json &value) {
+  if (value.is_object())
+    return "an object";
+  if (value.is_array())
+    return "an array of " + std::to_string(value.size());
+  std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  return text.size() > 60 ? text.substr(0, 60) + "..." : text;
+}
+
+/// A value of the manifest and where it stands.
+class Node {
+public:
+  Node(const json &value, std::string pointer)
+      : value(value), pointer(std::move(pointer)) {}
+
+  [[noreturn]] void fail(const std::string &expected,
+                         const std::string &found) const {
+    throw Complaint{(pointer.empty() ? "/" : pointer) + ": expected " +
+                    expected + ", found " + found};
+  }
+  [[noreturn]] void fail(const std::string &expected) const {
+    fail(expected, show(value));
+  }
+
+  bool has(const char *key) const {
+    return value.is_object() && value.contains(key);
+  }
+
+  /// The member `key`, which `expected` describes should it be missing.
+  Node at(const char *key, const char *expected) const {
+    if (!value.is_object())
+      fail("an object");
+    auto member = value.find(key);
+    std::string place = pointer + "/" + key;
+    if (member != value.end())
+      return Node(*member, place);
+    std::vector<std::string> keys;
+    for (const auto &item : value.items())
+      keys.push_back(item.key());
+    std::string near = nearest(key, keys);
+    throw Complaint{
+        place + ": expected " + expected + ", found nothing" +
+        (near.empty() ? "" : " (there is a key " + quote(near) + ")")};
+  }
+
+  std::vector<Node> list() const {
+    if (!value.is_array())
+      fail("an array");
+    std::vector<Node> nodes;
+    for (size_t i = 0; i < value.size(); ++i)
+      nodes.emplace_back(value[i], pointer + "/" + std::to_string(i));
+    return nodes;
+  }
+
+  std::string text() const {
+    if (!value.is_string() || value.get_ref<const std::string &>().empty())
+      fail("a string that is not empty");
+    return value.get<std::string>();
+  }
+
+  bool boolean() const {
+    if (!value.is_boolean())
+      fail("true or false");
+    return value.get<bool>();
+  }
+
+  bool isNumber() const { return value.is_number(); }
+
+  int64_t integer(int64_t low, int64_t high) const {
+    bool fits = value.is_number_integer() &&
+                (!value.is_number_unsigned() ||
+                 value.get<uint64_t>() <= uint64_t(INT64_MAX));
+    int64_t number = fits ? value.get<int64_t>() : 0;
+    if (!fits || number < low || number > high)
+      fail("an integer from " + std::to_string(low) + " to " +
+           std::to_string(high));
+    return number;
+  }
+
+  /// The position of this string among `names`.
+  size_t oneOf(const std::vector<std::string> &names) const {
+    auto found = value.is_string()
+                     ? std::find(names.begin(), names.end(), text())
+                     : names.end();
+    if (found == names.end())
+      fail("one of " + join(names),
+           show(value) + (value.is_string() ? didYouMean(text(), names) : ""));
+    return static_cast<size_t>(found - names.begin());
+  }
+
+  std::string file() const {
+    std::string path = text();
+    if (!staysInside(path))
+      fail("a file inside the bundle");
+    return path;
+  }
+
+  std::string text(const char *key) const { return at(key, "a string").text(); }
+  int64_t integer(const char *key, int64_t low, int64_t high) const {
+    return at(key, "an integer").integer(low, high);
+  }
+
+private:
+  const json &value;
+  std::string pointer;
+};
+
+const std::vector<std::string> &dtypeNames() {
+  static const std::vector<std::string> names = {"f64", "f32", "bf16", "f16",
+                                                 "i64"};
+  return names;
+}
+
+const std::vector<std::string> &roleNames() {
+  static const std::vector<std::string> names = {
+      "input", "initial_state", "offsets", "output", "final_state"};
+  return names;
+}
+
+const std::vector<std::string> &targetNames() {
+  static const std::vector<std::string> names = {"cpu", "cuda"};
+  return names;
+}
+
+/// A name that can stand in messages, headers and command lines.
+std::string readIdentifier(const Node &node) {
+  std::string name = node.text();
+  auto isWord = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+  if (!std::all_of(name.begin(), name.end(), isWord) ||
+      std::isdigit(static_cast<unsigned char>(name[0])) || name.size() > 200)
+    node.fail("a name of letters, digits and _");
+  return name;
+}
+
+Dim readDim(const Node &node) {
+  Dim dim;
+  if (node.isNumber()) {
+    dim.number = node.integer(0, maxExtent);
+    return dim;
+  }
+  static const std::vector<std::string> symbols = {"B", "T", "N", "N+1"};
+  dim.kind = static_cast<Dim::Kind>(node.oneOf(symbols) + 1);
+  return dim;
+}
+
+ArgumentInfo readArgument(const Node &node) {
+  ArgumentInfo argument;
+  argument.name = readIdentifier(node.at("name", "a string"));
+  argument.role =
+      static_cast<Role>(node.at("role", "a string").oneOf(roleNames()));
+  argument.dtype =
+      static_cast<DType>(node.at("dtype", "a string").oneOf(dtypeNames()));
+  argument.optional = node.at("optional", "true or false").boolean();
+  Node shape = node.at("shape", "an array");
+  for (const Node &dim : shape.list())
+    argument.shape.push_back(readDim(dim));
+  if (argument.shape.size() > maxRank)
+    shape.fail("at most " + std::to_string(maxRank) + " dimensions");
+  Node axes = node.at("axes", "a string");
+  argument.axes = argument.shape.empty() && node.has("axes") ? "" : axes.text();
+  bool letters = std::all_of(argument.axes.begin(), argument.axes.end(),
+                             [](char c) { return c >= 'a' && c <= 'z'; });
+  if (!letters || argument.axes.size() != argument.shape.size())
+    axes.fail("one lower-case letter for each of the " +
+              std::to_string(argument.shape.size()) + " dimensions");
+  bool counts = argument.shape.size() == 1 &&
+                argument.shape[0].kind == Dim::NPlus1 &&
+                argument.dtype == DType::I64;
+  if (argument.role == Role::Offsets && !counts)
+    node.fail("offsets with dtype \"i64\" and shape [\"N+1\"]",
+              std::string(toString(argument.dtype)) + " and " +
+                  toString(argument.shape));
+  return argument;
+}
+
+PlanInfo readPlan(const Node &node) {
+  PlanInfo plan;
+  plan.schedule = node.text("schedule");
+  plan.chunk = node.integer("chunk", 1, 1 << 20);
+  plan.valueBlock = node.integer("value_block", 1, 1 << 20);
+  plan.stages = node.integer("stages", 1, 1024);
+  return plan;
+}
+
+std::string readPtxVersion(const Node &node) {
+  std::string version = node.text();
+  auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
+  size_t dot = version.find('.');
+  bool good = dot != std::string::npos && dot > 0 && dot <= 2 &&
+              version.size() - dot == 2 && isDigit(version.back()) &&
+              std::all_of(version.begin(), version.begin() + dot, isDigit);
+  if (!good)
+    node.fail("a PTX version such as \"8.0\"");
+  return version;
+}
+
+void readCuda(const Node &node, KernelInfo &kernel) {
+  Node chip = node.at("chip", "a string");
+  kernel.chip = chip.text();
+  const std::string &name = kernel.chip;
+  size_t digits = name.find_first_not_of("0123456789", 3);
+  bool suffix = digits == std::string::npos ||
+                (digits == name.size() - 1 &&
+                 (name[digits] == 'a' || name[digits] == 'f'));
+  size_t count = (digits == std::string::npos ? name.size() : digits) - 3;
+  if (name.compare(0, 3, "sm_") != 0 || !suffix || count < 2 || count > 3)
+    chip.fail("a chip such as \"sm_90a\"");
+  if (node.has("ptx")) {
+    kernel.ptx = node.at("ptx", "a string").file();
+    kernel.ptxVersion = readPtxVersion(node.at("ptx_version", "a string"));
+  }
+  if (node.has("cubin"))
+    kernel.cubin = node.at("cubin", "a string").file();
+  if (kernel.ptx.empty() && kernel.cubin.empty())
+    node.fail("a key 'ptx' or 'cubin'", "neither");
+  kernel.threads = node.integer("threads", 1, 1024);
+  kernel.shared = node.integer("shared", 0, 1 << 24);
+  if (node.has("items_per_block"))
+    kernel.itemsPerBlock = node.integer("items_per_block", 1, 1 << 20);
+}
+
+KernelInfo readKernel(const Node &node) {
+  KernelInfo kernel;
+  kernel.target =
+      static_cast<Target>(node.at("target", "a string").oneOf(targetNames()));
+  kernel.symbol = readIdentifier(node.at("symbol", "a string"));
+  kernel.plan = readPlan(node.at("plan", "an object"));
+  kernel.valueBlocks = node.integer("value_blocks", 1, 1 << 20);
+  kernel.workspace = node.integer("workspace", 0, int64_t(1) << 40);
+  kernel.matmul = node.text("matmul");
+  if (kernel.target == Target::Cuda) {
+    readCuda(node, kernel);
+  } else {
+    kernel.isa = node.text("isa");
+    kernel.file = node.at("file", "a string").file();
+  }
+  return kernel;
+}
+
+ChoiceRow readChoice(const Node &node) {
+  ChoiceRow row;
+  row.target =
+      static_cast<Target>(node.at("target", "a string").oneOf(targetNames()));
+  if (node.has("max_steps"))
+    row.maxSteps = node.integer("max_steps", 0, INT64_MAX);
+  row.schedule = node.text("schedule");
+  return row;
+}
+
+/// Each choice must name a schedule that its target has, if it has kernels.
+void checkChoice(const EntryInfo &entry, const ChoiceRow &row,
+                 const Node &node) {
+  std::vector<std::string> schedules;
+  for (const KernelInfo &kernel : entry.kernels)
+    if (kernel.target == row.target)
+      schedules.push_back(kernel.plan.schedule);
+  if (!schedules.empty())
+    node.at("schedule", "a string").oneOf(schedules);
+}
+
+/// Names are keys: none may come twice.
+template <typename Things>
+void checkUnique(const Things &things, const Node &node) {
+  std::set<std::string> names;
+  for (const auto &thing : things)
+    if (!names.insert(thing.name).second)
+      node.fail("distinct names", quote(thing.name) + " twice");
+}
+
+EntryInfo readEntry(const Node &node) {
+  EntryInfo entry;
+  entry.name = readIdentifier(node.at("name", "a string"));
+  entry.valueHeads = node.integer("value_heads", 1, 1 << 24);
+  entry.reverse = node.at("reverse", "true or false").boolean();
+  Node arguments = node.at("arguments", "an array");
+  for (const Node &argument : arguments.list())
+    entry.arguments.push_back(readArgument(argument));
+  checkUnique(entry.arguments, arguments);
+  if (std::count_if(entry.arguments.begin(), entry.arguments.end(),
+                    [](const ArgumentInfo &argument) {
+                      return argument.role == Role::Offsets;
+                    }) > 1)
+    arguments.fail("one argument with role \"offsets\"", "several");
+  for (const Node &kernel : node.at("kernels", "an array").list())
+    entry.kernels.push_back(readKernel(kernel));
+  for (const Node &row : node.at("choice", "an array").list()) {
+    entry.choice.push_back(readChoice(row));
+    checkChoice(entry, entry.choice.back(), row);
+  }
+  return entry;
+}
+
+Manifest readRoot(const Node &root) {
+  int64_t version = root.integer("prism_manifest", 1, INT64_MAX);
+  if (version > manifestVersion)
+    root.at("prism_manifest", "")
+        .fail("a manifest of version " + std::to_string(manifestVersion) +
+                  " at most",
+              "version " + std::to_string(version) +
+                  "; a newer runtime is needed to play this bundle");
+  Manifest manifest;
+  manifest.compiler = root.text("compiler");
+  manifest.name = root.text("name");
+  Node entries = root.at("entries", "an array");
+  for (const Node &entry : entries.list())
+    manifest.entries.push_back(readEntry(entry));
+  checkUnique(manifest.entries, entries);
+  return manifest;
+}
+
+} // namespace
+
+const char *toString(DType dtype) {
+  return dtypeNames()[static_cast<size_t>(dtype)].c_str();
+}
+
+int64_t byteSize(DType dtype) {
+  static const std::array<int64_t, 5> sizes = {8, 4, 2, 2, 8};
+  return sizes[static_cast<size_t>(dtype)];
+}
+
+const char *toString(Role role) {
+  return roleNames()[static_cast<size_t>(role)].c_str();
+}
+
+const char *toString(Target target) {
+  return targetNames()[static_cast<size_t>(target)].c_str();
+}
+
+std::string toString(const Dim &dim) {
+  static const std::array<const char *, 5> symbols = {"", "B", "T", "N", "N+1"};
+  return dim.kind == Dim::Number ? std::to_string(dim.number)
+                                 : symbols[dim.kind];
+}
+
+std::string toString(const std::vector<Dim> &shape) {
+  std::vector<std::string> parts;
+  for (const Dim &dim : shape)
+    parts.push_back(toString(dim));
+  return "[" + join(parts) + "]";
+}
+
+const ArgumentInfo *EntryInfo::argument(const std::string &wanted) const {
+  for (const ArgumentInfo &candidate : arguments)
+    if (candidate.name == wanted)
+      return &candidate;
+  return nullptr;
+}
+
+Result<Manifest> parseManifest(const std::string &text,
+                               const std::string &file) {
+  try {
+    json value = json::parse(text);
+    return readRoot(Node(value, ""));
+  } catch (const Complaint &complaint) {
+    return Failure{file + ": " + complaint.message};
+  } catch (const json::parse_error &error) {
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
+    std::string what = error.what();
+    size_t start = what.find("] ");
+    return Failure{
+        file + ": expected JSON, found a " +
+        (start == std::string::npos ? what : what.substr(start + 2))};
+  } catch (const std::exception &error) {
+    return Failure{file + ": cannot read: " + error.what()};
+  }
+}
+
+Result<Manifest> readManifest(const std::string &folder) {
+  std::string file = folder +
+                     (!folder.empty() && folder.back() == '/' ? "" : "/") +
+                     "manifest.json";
+  Result<std::string> text = readFile(file, maxBytes);
+  if (!text)
+    return text.failure();
+  return parseManifest(*text, file);
+}
+
+} // namespace prism::runtime
