@@ -248,7 +248,7 @@ LogicalResult ChunkForm::emitErases(Value state) {
 /// exp(G_C) state + sum over writers of (exp(G_C - G_w) keys_w)^T values_w.
 Value ChunkForm::leave(Value state) {
   if (!decays.empty())
-    state = tb.scaleRows(state, tb.splatLast(tb.exp(tb.fromSums(tb.splatLast(total, 1))), keys));
+    state = tb.scaleRows(state, tb.splatLast(tb.exp(tb.fromSums(total)), keys));
   SmallVector<Value> decayedKeys;
   for (const Writer &writer : writers) {
     bool decayed = chunk > 1 ? !decays.empty() : anyDecayFrom(*llvm::min_element(writer.order));

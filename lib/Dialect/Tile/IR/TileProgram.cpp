@@ -67,9 +67,7 @@ void ProgramOp::print(OpAsmPrinter &p) {
     p << " as ";
     p.printStrippedAttrOrType(getArgument_(argument.getArgNumber()));
   });
-  p << ")";
-  p.printNewline();
-  p << "    heads " << getValueHeads() << " values " << getValues() << " block " << getValueBlock() << " chunk "
+  p << ") heads " << getValueHeads() << " values " << getValues() << " block " << getValueBlock() << " chunk "
     << getChunk();
   p.printOptionalAttrDictWithKeyword((*this)->getDiscardableAttrDictionary().getValue());
   p << " ";
