@@ -18,7 +18,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LLVM_BIN = "/usr/lib/llvm-22/bin"
 
-# Folder (below include/Prism and lib) -> folders it may depend on. `*` stands for
+# Folder (below include/Prism and lib; include/prism-runtime counts as Runtime) -> folders it may depend on. `*` stands for
 # one path part; a folder may always use itself. What is not listed is forbidden:
 # in particular one conversion never uses another, and no target runs a pass.
 IR = ["Support", "Dialect/*/IR"]
@@ -34,11 +34,12 @@ RULES = {
     "Conversion": IR, # the common pass list
     "Conversion/*": LOWERING + ["Conversion"],
     "Interpreter": IR,
-    "Spec": IR,
+    "Spec": ["Support"], # reads text, knows no IR
+    "Import": IR + ["Spec"], # spec to scan
     "Target": IR + ["TargetInfo"],
-    "Target/*": IR + ["TargetInfo", "Target"],
+    "Target/*": IR + ["TargetInfo", "Target", "Runtime"], # Runtime: one definition of the manifest
     "Pipelines": PIPELINES,
-    "Compiler": PIPELINES + ["Pipelines", "Interpreter", "Spec", "Registration", "Runtime"],
+    "Compiler": PIPELINES + ["Pipelines", "Interpreter", "Spec", "Import", "Registration", "Runtime"],
     "Registration": PIPELINES + ["Pipelines", "Interpreter"],
     "Runtime": [], # plays bundles on machines without a compiler
 }
@@ -81,11 +82,11 @@ def may_use(user, used):
 
 def sources():
     """(path from the root, path below include/Prism or lib) of every own source."""
-    listing = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "include/Prism", "lib"], cwd=ROOT,
+    listing = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "include", "lib"], cwd=ROOT,
                              check=True, capture_output=True, text=True).stdout.split()
     for path in listing:
         if os.path.exists(os.path.join(ROOT, path)):
-            yield path, re.sub(r"^(include/Prism|lib)/", "", path)
+            yield path, re.sub(r"^(include/Prism|lib)/", "", path.replace("include/prism-runtime/", "include/Prism/Runtime/"))
 
 
 def check_includes():
@@ -105,9 +106,12 @@ def check_includes():
                 included = match.group(1)
                 if user == "Runtime" and included.startswith(NO_LLVM):
                     fault(f"{path}:{number}", f"the runtime includes {included}; it must build without LLVM")
-                if not included.startswith("Prism/"):
+                if included.startswith("prism-runtime/"):
+                    used = "Runtime"
+                elif included.startswith("Prism/"):
+                    used = folder_of(included[len("Prism/"):])
+                else:
                     continue
-                used = folder_of(included[len("Prism/"):])
                 if used is None:
                     fault(f"{path}:{number}", f"includes {included}, of a folder without a rule")
                 elif not may_use(user, used):
@@ -178,7 +182,7 @@ def check_mirror():
         if path.endswith(kinds) and folder and os.path.dirname(below):
             mine[top].add(folder)
     for folder in sorted(mine["lib"] - mine["include/Prism"] - WITHOUT_HEADERS):
-        fault(f"lib/{folder}", f"has no headers in include/Prism/{folder}")
+        fault(f"lib/{folder}", "has no headers in its mirror below include/")
     for folder in sorted(mine["include/Prism"] - mine["lib"]):
         parents = any(other.startswith(folder + "/") for other in mine["lib"])
         if not parents: # a folder of common headers, e.g. Conversion/Passes.h, stands above libraries

@@ -6,7 +6,7 @@
 // RUN: mlir-opt %s --pass-pipeline='builtin.module(convert-scf-to-cf,convert-nvvm-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,canonicalize,cse,reconcile-unrealized-casts)' \
 // RUN:   | mlir-translate --mlir-to-llvmir | opt -O3 -S | llc -O3 -mtriple=nvptx64-nvidia-cuda -mcpu=sm_90a -mattr=+ptx80 -o %t.ptx
 // RUN: FileCheck %s --input-file=%t.ptx
-// RUN: ptxas -arch=sm_90a -v %t.ptx -o %t.cubin > %t.log 2>&1
+// RUN: %ptxas -arch=sm_90a -v %t.ptx -o %t.cubin > %t.log 2>&1
 // RUN: FileCheck %s --input-file=%t.log --check-prefix=PTXAS
 // REQUIRES: ptxas
 //
