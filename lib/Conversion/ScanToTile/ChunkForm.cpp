@@ -141,6 +141,9 @@ bool ChunkForm::sees(const Reader &reader, const Writer &writer) const {
 /// exp(G_reader - G_writer) (reader keys)(writer keys)^T where seen, else 0.
 Value ChunkForm::coupling(const Reader &reader, const Writer &writer) {
   Value products = tb.dot(reader.keys, false, writer.keys, true);
+  // One token, one row each way, no gate in between: nothing decays or is masked.
+  if (chunk == 1 && reader.order.size() == 1 && writer.order.size() == 1 && reader.sums == writer.sums)
+    return products;
   Value decay = tb.create<tile::DecayMatrixOp>(products.getType(), reader.sums, writer.sums, reader.order, writer.order);
   return tb.mul(products, decay);
 }
