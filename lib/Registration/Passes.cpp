@@ -1,0 +1,24 @@
+//===- Passes.cpp - Every pass and pipeline by name -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The list of pass libraries. A new one adds its include, its line in
+// registerPrismPasses, and its name to LINK_LIBS in CMakeLists.txt.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Prism/Dialect/Scan/Transforms/Passes.h"
+#include "Prism/Conversion/ScanToTile/ScanToTile.h"
+#include "Prism/Registration/Registration.h"
+#include "mlir/Transforms/Passes.h"
+
+void prism::registerPrismPasses() {
+  // Upstream: canonicalize, cse, symbol-dce and their like.
+  mlir::registerTransformsPasses();
+
+  // Within a dialect.
+  scan::registerScanPasses();
+
+  // Conversions.
+  registerScanToTilePasses();
+}
