@@ -1,0 +1,31 @@
+//===- Pipelines.cpp - Pass pipelines, by level ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Prism/Pipelines/Pipelines.h"
+#include "Prism/Conversion/ScanToTile/ScanToTile.h"
+#include "Prism/Dialect/Scan/Transforms/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace prism;
+
+void prism::buildScanToTilePipeline(OpPassManager &pm, const ScanToTileOptions &options) {
+  // Folders first: a factor that does nothing needs no code.
+  pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
+  pm.addNestedPass<func::FuncOp>(createCSEPass());
+  scan::ScanChooseChunkSizeOptions choose;
+  choose.target = options.target;
+  choose.schedule = options.schedule;
+  pm.addNestedPass<func::FuncOp>(scan::createScanChooseChunkSize(choose));
+  pm.addPass(createConvertScanToTile());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void prism::registerPrismPipelines() {
+  PassPipelineRegistration<ScanToTileOptions>("prism-scan-to-tile",
+                                              "Turn scan entries into tile programs: plan, convert, clean up",
+                                              buildScanToTilePipeline);
+}

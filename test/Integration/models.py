@@ -1,0 +1,94 @@
+"""Specs of the models that the integration tests run, in the general form.
+
+Every model is written out step by step, not by its family's name, so that the
+tests do not lean on the presets they are meant to check.
+"""
+
+TOKEN = ["B", "T"]
+
+
+def base(name, dtype, K, V, Hk=1, Hv=2, extra_dims=None):
+    dims = {"B": None, "T": None, "Hk": Hk, "Hv": Hv, "K": K, "V": V}
+    dims.update(extra_dims or {})
+    return {
+        "prism_spec": 1,
+        "name": name,
+        "dims": dims,
+        "dtype": {"io": dtype},
+        "inputs": {"q": TOKEN + ["Hk", "K"], "k": TOKEN + ["Hk", "K"], "v": TOKEN + ["Hv", "V"]},
+        "entries": ["forward"],
+    }
+
+
+def gate(spec, name="log_alpha", axes=None):
+    spec["inputs"][name] = axes or TOKEN + ["Hv"]
+
+
+def linear_attention(dtype, K, V):
+    spec = base("linear_attention", dtype, K, V)
+    spec["steps"] = [{"inject": {"key": "k", "value": "v"}}, {"read": {"query": "q"}}]
+    return spec
+
+
+def retnet(dtype, K, V):
+    spec = base("retnet", dtype, K, V)
+    gate(spec, "log_gamma", ["Hv"])
+    spec["steps"] = [{"decay": "log_gamma"}, {"inject": {"key": "k", "value": "v"}}, {"read": {"query": "q", "scale": 0.5}}]
+    return spec
+
+
+def gated_deltanet(dtype, K, V):
+    spec = base("gated_deltanet", dtype, K, V)
+    gate(spec)
+    spec["inputs"]["beta"] = TOKEN + ["Hv"]
+    spec["steps"] = [
+        {"decay": "log_alpha"},
+        {"erase": {"key": "k", "strength": "beta"}},
+        {"inject": {"key": "k", "value": "v", "scale": "beta"}},
+        {"read": {"query": "q"}},
+    ]
+    return spec
+
+
+def prism(dtype, K, V, L):
+    spec = gated_deltanet(dtype, K, V)
+    spec["name"] = f"prism_l{L}"
+    if L == 0:
+        return spec
+    spec["dims"]["L"] = L
+    spec["inputs"].update({"u": TOKEN + ["Hv", "V"], "p": TOKEN + ["Hv", "L", "V"], "c": TOKEN + ["Hv", "L", "K"],
+                           "b": TOKEN + ["Hv", "L"]})
+    refined = {"inject": {"key": "c", "scale": "b",
+                          "refine": {"anchor": "u", "value": "v", "gain": "p", "activation": "gelu"}}}
+    spec["steps"].insert(3, refined)
+    return spec
+
+
+def nameless(dtype, K, V):
+    """Two erases with different keys, a scalar decay between them, two injections, read before the update."""
+    spec = base("nameless", dtype, K, V)
+    gate(spec)
+    spec["inputs"].update({"a": TOKEN + ["Hk", "K"], "w": TOKEN + ["Hv", "V"], "beta": TOKEN + ["Hv"],
+                           "eta": TOKEN + ["Hv"]})
+    spec["steps"] = [
+        {"read": {"query": "q"}},
+        {"erase": {"key": "k", "strength": "beta"}},
+        {"decay": "log_alpha"},
+        {"erase": {"key": "a", "strength": "eta"}},
+        {"inject": {"key": "k", "value": "v", "scale": "eta"}},
+        {"inject": {"key": "a", "value": "w", "scale": "beta"}},
+    ]
+    return spec
+
+
+MODELS = {
+    "linear_attention": linear_attention,
+    "retnet": retnet,
+    "gated_deltanet": gated_deltanet,
+    "prism_l0": lambda *a: prism(*a, 0),
+    "prism_l1": lambda *a: prism(*a, 1),
+    "prism_l2": lambda *a: prism(*a, 2),
+    "prism_l4": lambda *a: prism(*a, 4),
+    "nameless": nameless,
+}
+GATED = {"gated_deltanet", "prism_l0", "prism_l1", "prism_l2", "prism_l4", "nameless", "retnet"}
