@@ -1,0 +1,153 @@
+//===- Spec.h - A spec that has been read and understood --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The model of a spec: names resolved, shapes consistent, defaults filled in,
+// families expanded. docs/Spec.md says what every part means.
+//
+//   SpecDiagnostic diagnostic;
+//   FailureOr<Spec> spec = readSpec(text, "model.json", diagnostic);
+//   if (failed(spec)) errs() << diagnostic.str();
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PRISM_SPEC_SPEC_H
+#define PRISM_SPEC_SPEC_H
+
+#include "Prism/Spec/Diagnostic.h"
+#include "Prism/Spec/Expression.h"
+#include "llvm/Support/LogicalResult.h"
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <variant>
+
+namespace prism::spec {
+
+enum class ElementType { F64, F32, BF16, F16 };
+llvm::StringRef stringify(ElementType type);
+
+struct Dim {
+  std::string name;
+  /// Nothing: known at run time (B and T only).
+  std::optional<int64_t> extent;
+  /// Its letter in axes strings of the scan dialect; H, Hk, Hv share `h`.
+  char letter = 0;
+};
+
+struct Input {
+  std::string name;
+  /// Names of dims in memory order.
+  std::vector<std::string> axes;
+  ElementType type = ElementType::F32;
+  SourceLoc loc;
+};
+
+struct Let {
+  std::string name;
+  std::string text;
+  Expr value;
+  SourceLoc loc;
+};
+
+/// What a step uses: an input or a let by name, or a number.
+struct Operand {
+  std::string name;
+  std::optional<double> number;
+  SourceLoc loc;
+  /// Feature axes of the value.
+  std::vector<std::string> axes;
+};
+
+enum class Along { Scalar, Key, Value, Element };
+enum class RefineActivation { Identity, Gelu, Silu, Tanh, Relu };
+llvm::StringRef stringify(Along along);
+llvm::StringRef stringify(RefineActivation activation);
+
+struct DecayStep {
+  Operand gate;
+  Along along = Along::Scalar;
+};
+struct EraseStep {
+  Operand read, write, strength;
+  /// Reads the state before the token's first step instead of the present one.
+  bool ofPrevious = false;
+};
+struct Refine {
+  Operand anchor, value, gain;
+  RefineActivation activation = RefineActivation::Gelu;
+};
+struct InjectStep {
+  Operand key;
+  /// Exactly one of `value` and `refine`.
+  std::optional<Operand> value;
+  std::optional<Refine> refine;
+  std::optional<Operand> scale;
+};
+struct ReadStep {
+  Operand query;
+  double scale = 1;
+  std::string output;
+};
+struct Step {
+  std::variant<DecayStep, EraseStep, InjectStep, ReadStep> factor;
+  SourceLoc loc;
+};
+
+struct Plan {
+  bool chunked = false;
+  int64_t chunk = 1;
+  int64_t valueBlock = 0;
+  int64_t stages = 1;
+  SourceLoc loc;
+};
+
+struct Entry {
+  std::string name;
+  /// Given in the spec; nothing leaves the choice to the compiler.
+  std::optional<Plan> plan;
+  SourceLoc loc;
+};
+
+struct Spec {
+  std::string file;
+  std::string name, description;
+  std::vector<Dim> dims;
+  ElementType io = ElementType::F32, gate = ElementType::F32,
+              state = ElementType::F32;
+  std::vector<Input> inputs;
+  std::vector<Let> lets;
+  std::vector<Step> steps;
+  std::vector<Entry> entries;
+  std::vector<std::string> targets;
+  bool reverse = false, batchInvariant = false, headFirst = false;
+  SourceLoc loc;
+
+  const Dim *findDim(llvm::StringRef name) const;
+  const Input *findInput(llvm::StringRef name) const;
+  const Let *findLet(llvm::StringRef name) const;
+  /// Extent of a dim that is static.
+  int64_t extent(llvm::StringRef name) const { return *findDim(name)->extent; }
+  /// The type arithmetic is done in: f64 for f64 arrays, f32 for all others.
+  ElementType computeType() const {
+    return io == ElementType::F64 ? ElementType::F64 : ElementType::F32;
+  }
+};
+
+/// Reads, checks and understands a spec. On failure `diagnostic` is the one
+/// message.
+llvm::FailureOr<Spec> readSpec(llvm::StringRef text, llvm::StringRef file,
+                               SpecDiagnostic &diagnostic);
+
+/// The spec written out: no family, no shorthand, all defaults in place.
+/// Reading it gives the same spec, and expanding that the same text.
+nlohmann::ordered_json expandSpec(const Spec &spec);
+
+/// `json` as text: short lists and objects on one line, two spaces a level.
+std::string printSpec(const nlohmann::ordered_json &json);
+
+/// True for B, T, H, Hk and Hv: axes that a token's values don't have.
+bool isOuterAxis(llvm::StringRef axis);
+
+} // namespace prism::spec
+
+#endif // PRISM_SPEC_SPEC_H

@@ -1,0 +1,51 @@
+//===- Diagnostic.cpp - What is wrong with a spec -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Prism/Spec/Diagnostic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace prism::spec;
+
+std::string SpecDiagnostic::str() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << file << ':' << loc.line << ':' << loc.column << ": error: ";
+  if (!loc.pointer.empty())
+    os << loc.pointer << ": ";
+  os << message;
+  if (!nearest.empty())
+    os << "; did you mean '" << nearest << "'?";
+  return text;
+}
+
+llvm::StringRef
+prism::spec::nearestName(llvm::StringRef name,
+                         llvm::ArrayRef<llvm::StringRef> candidates) {
+  // A third of the letters may be wrong, at least one and at most four.
+  unsigned bound = std::clamp<size_t>(name.size() / 3, 1, 4);
+  llvm::StringRef best;
+  for (llvm::StringRef candidate : candidates) {
+    if (candidate.equals_insensitive(name))
+      return candidate;
+    unsigned distance =
+        name.edit_distance(candidate, /*AllowReplacements=*/true, bound);
+    if (distance > bound)
+      continue;
+    best = candidate;
+    if (distance == 0)
+      break;
+    bound = distance - 1;
+  }
+  return best;
+}
+
+std::string prism::spec::joinNames(llvm::ArrayRef<llvm::StringRef> names) {
+  std::string text;
+  for (auto [i, name] : llvm::enumerate(names)) {
+    if (i)
+      text += i + 1 == names.size() ? " or " : ", ";
+    text += name;
+  }
+  return text;
+}

@@ -1,0 +1,158 @@
+//===- Expand.cpp - A spec written out ------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Printing from the model, not from the text: the order of keys is fixed, every
+// default is in place, so that two specs of one meaning print the same.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Prism/Spec/Json.h"
+#include "Prism/Spec/Spec.h"
+#include <nlohmann/json.hpp>
+
+using namespace prism::spec;
+using nlohmann::ordered_json;
+
+static ordered_json toJson(double value) {
+  JsonNode node;
+  node.kind = JsonKind::Number;
+  node.number = value;
+  return toOrderedJson(node);
+}
+
+static ordered_json toJson(const Operand &operand) {
+  return operand.number ? toJson(*operand.number) : ordered_json(operand.name);
+}
+
+static ordered_json toJson(const Plan &plan) {
+  return {{"schedule", plan.chunked ? "chunk" : "recurrent"},
+          {"chunk", plan.chunk},
+          {"value_block", plan.valueBlock},
+          {"stages", plan.stages}};
+}
+
+namespace {
+
+/// One step as JSON.
+struct StepPrinter {
+  ordered_json operator()(const DecayStep &decay) const {
+    return {
+        {"decay",
+         {{"gate", decay.gate.name}, {"along", stringify(decay.along).str()}}}};
+  }
+  ordered_json operator()(const EraseStep &erase) const {
+    ordered_json json;
+    if (erase.read.name == erase.write.name) {
+      json["key"] = erase.read.name;
+    } else {
+      json["read"] = erase.read.name;
+      json["write"] = erase.write.name;
+    }
+    json["strength"] = toJson(erase.strength);
+    if (erase.ofPrevious)
+      json["of"] = "previous";
+    return {{"erase", std::move(json)}};
+  }
+  ordered_json operator()(const InjectStep &inject) const {
+    ordered_json json = {{"key", inject.key.name}};
+    if (inject.value)
+      json["value"] = inject.value->name;
+    if (inject.scale)
+      json["scale"] = toJson(*inject.scale);
+    if (inject.refine)
+      json["refine"] = {
+          {"anchor", inject.refine->anchor.name},
+          {"value", inject.refine->value.name},
+          {"gain", inject.refine->gain.name},
+          {"activation", stringify(inject.refine->activation).str()}};
+    return {{"inject", std::move(json)}};
+  }
+  ordered_json operator()(const ReadStep &read) const {
+    return {{"read",
+             {{"query", read.query.name},
+              {"scale", toJson(read.scale)},
+              {"output", read.output}}}};
+  }
+};
+
+} // namespace
+
+static ordered_json dimsToJson(const Spec &spec) {
+  ordered_json dims;
+  for (const Dim &dim : spec.dims) {
+    bool setByH = spec.findDim("H") && (dim.name == "Hk" || dim.name == "Hv");
+    if (!setByH)
+      dims[dim.name] =
+          dim.extent ? ordered_json(*dim.extent) : ordered_json(nullptr);
+  }
+  return dims;
+}
+
+ordered_json prism::spec::expandSpec(const Spec &spec) {
+  ordered_json json = {{"prism_spec", 1}, {"name", spec.name}};
+  if (!spec.description.empty())
+    json["description"] = spec.description;
+  json["dims"] = dimsToJson(spec);
+  json["dtype"] = {{"io", stringify(spec.io).str()},
+                   {"gate", stringify(spec.gate).str()},
+                   {"state", stringify(spec.state).str()}};
+  for (const Input &input : spec.inputs)
+    json["inputs"][input.name] = {{"axes", input.axes},
+                                  {"dtype", stringify(input.type).str()}};
+  for (const Let &let : spec.lets)
+    json["let"][let.name] = let.text;
+  for (const Step &step : spec.steps)
+    json["steps"].push_back(std::visit(StepPrinter(), step.factor));
+  for (const Entry &entry : spec.entries) {
+    json["entries"].push_back(entry.name);
+    if (entry.plan)
+      json["plan"][entry.name] = toJson(*entry.plan);
+  }
+  json["target"] = spec.targets;
+  json["reverse"] = spec.reverse;
+  json["batch_invariant"] = spec.batchInvariant;
+  json["matmul"] = "ieee";
+  json["layout"] = spec.headFirst ? "head_first" : "time_first";
+  return json;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+/// `{ "a": 1, "b": ["x", "y"] }`.
+static std::string printLine(const ordered_json &json) {
+  if (!json.is_structured())
+    return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  std::string text;
+  for (const auto &[key, value] : json.items()) {
+    text += text.empty() ? "" : ", ";
+    if (json.is_object())
+      text += ordered_json(key).dump() + ": ";
+    text += printLine(value);
+  }
+  if (json.is_array())
+    return "[" + text + "]";
+  return text.empty() ? "{}" : "{ " + text + " }";
+}
+
+static std::string print(const ordered_json &json, unsigned indent,
+                         size_t used) {
+  constexpr size_t kWidth = 100;
+  std::string line = printLine(json);
+  if (!json.is_structured() || (indent > 0 && used + line.size() <= kWidth))
+    return line;
+  std::string text, space(indent + 2, ' ');
+  for (const auto &[key, value] : json.items()) {
+    text += (text.empty() ? "\n" : ",\n") + space;
+    std::string head = json.is_object() ? ordered_json(key).dump() + ": " : "";
+    text += head + print(value, indent + 2, indent + 2 + head.size());
+  }
+  text += "\n" + std::string(indent, ' ');
+  return json.is_array() ? "[" + text + "]" : "{" + text + "}";
+}
+
+std::string prism::spec::printSpec(const ordered_json &json) {
+  return print(json, 0, 0) + "\n";
+}

@@ -1,0 +1,98 @@
+//===- ModelBuilder.h - From a JSON tree to a model -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The meaning stage. It relies on checkStructure: keys exist and have the right
+// JSON types. Every check that fails writes the one diagnostic and returns
+// false. Families are expanded before (Families.cpp).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PRISM_LIB_SPEC_MODELBUILDER_H
+#define PRISM_LIB_SPEC_MODELBUILDER_H
+
+#include "Prism/Spec/Json.h"
+#include "Prism/Spec/Spec.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/Twine.h"
+
+namespace prism::spec {
+
+using Axes = std::vector<std::string>;
+
+class ModelBuilder {
+public:
+  ModelBuilder(const JsonNode &root, Spec &spec, SpecDiagnostic &diagnostic)
+      : root(root), spec(spec), diagnostic(diagnostic) {}
+
+  bool build();
+
+private:
+  // ModelBuilder.cpp: everything but the step.
+  bool refuseUnbuilt();
+  bool readNames();
+  bool readDims();
+  bool addHeadDims(const JsonNode &dims);
+  bool readTypes();
+  bool readInputs();
+  bool checkInputAxes(const Input &input, const JsonNode &axes);
+  bool checkNewName(llvm::StringRef name, const SourceLoc &loc);
+  bool readEntries();
+  bool readPlans();
+  bool readPlan(const JsonNode &node, Plan &plan);
+  bool readTargets();
+
+  // ModelSteps.cpp: lets, steps, uses.
+  bool readLets();
+  bool resolve(Expr &expr, const JsonNode &text);
+  bool resolveCall(Expr &expr, const JsonNode &text);
+  bool readSteps();
+  bool readShorthand();
+  bool readStep(const JsonNode &step);
+  bool readDecay(const JsonNode &node);
+  bool readErase(const JsonNode &node);
+  bool readInject(const JsonNode &node);
+  bool readRefine(const JsonNode &node, InjectStep &inject);
+  bool readRead(const JsonNode &node);
+  bool readOperand(const JsonNode &node, Operand &operand);
+  bool expectAxes(const Operand &operand, llvm::StringRef role,
+                  llvm::StringRef last);
+  bool expectRank(const Operand &operand, llvm::StringRef role,
+                  const Axes &vector);
+  bool checkUses();
+  bool finishTypes();
+
+  bool fail(const SourceLoc &loc, const llvm::Twine &message,
+            llvm::StringRef nearest = "") {
+    diagnostic.stage = Stage::Meaning;
+    diagnostic.loc = loc;
+    diagnostic.message = message.str();
+    diagnostic.nearest = nearest.str();
+    return false;
+  }
+  /// Fails with the place of byte `offset` of a string value.
+  bool failInText(const JsonNode &text, size_t offset,
+                  const llvm::Twine &message, llvm::StringRef nearest = "") {
+    SourceLoc loc = text.loc;
+    if (text.verbatim)
+      loc.column += offset + 1;
+    return fail(loc, message, nearest);
+  }
+
+  const JsonNode &root;
+  Spec &spec;
+  SpecDiagnostic &diagnostic;
+  llvm::StringSet<> used, decayGates;
+};
+
+/// Replaces a family by what it stands for; a spec without family comes back as
+/// it is.
+llvm::FailureOr<JsonNode> expandFamily(const JsonNode &root,
+                                       SpecDiagnostic &diagnostic);
+
+/// `[B, T, K]`.
+std::string printAxes(llvm::ArrayRef<std::string> axes);
+
+} // namespace prism::spec
+
+#endif // PRISM_LIB_SPEC_MODELBUILDER_H

@@ -1,0 +1,421 @@
+//===- ModelSteps.cpp - Lets and the steps of the recurrence --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "ModelBuilder.h"
+
+using namespace prism::spec;
+
+/// The axes of one token's value of an input.
+static Axes featureAxes(const Input &input) {
+  Axes axes;
+  for (const std::string &axis : input.axes)
+    if (!isOuterAxis(axis))
+      axes.push_back(axis);
+  return axes;
+}
+
+static std::vector<llvm::StringRef> valueNames(const Spec &spec) {
+  std::vector<llvm::StringRef> names;
+  for (const Input &input : spec.inputs)
+    names.push_back(input.name);
+  for (const Let &let : spec.lets)
+    names.push_back(let.name);
+  return names;
+}
+
+//===----------------------------------------------------------------------===//
+// Lets
+//===----------------------------------------------------------------------===//
+
+bool ModelBuilder::readLets() {
+  const JsonNode *lets = root.find("let");
+  if (!lets)
+    return true;
+  for (const JsonMember &member : lets->members) {
+    if (!checkNewName(member.key, member.keyLoc))
+      return false;
+    if (spec.findInput(member.key))
+      return fail(member.keyLoc,
+                  "let '" + member.key + "' has the name of an input");
+    ExprError error;
+    llvm::FailureOr<Expr> value = parseExpression(member.value.string, error);
+    if (failed(value))
+      return failInText(member.value, error.offset, error.message,
+                        error.nearest);
+    if (!resolve(*value, member.value))
+      return false;
+    spec.lets.push_back(
+        {member.key, member.value.string, std::move(*value), member.value.loc});
+  }
+  return true;
+}
+
+/// Finds the names of an expression and the axes of all its parts.
+bool ModelBuilder::resolve(Expr &expr, const JsonNode &text) {
+  for (Expr &operand : expr.operands)
+    if (!resolve(operand, text))
+      return false;
+  switch (expr.kind) {
+  case ExprKind::Number:
+    return true;
+  case ExprKind::Name: {
+    used.insert(expr.name);
+    if (const Input *input = spec.findInput(expr.name)) {
+      expr.axes = featureAxes(*input);
+      return true;
+    }
+    if (const Let *let = spec.findLet(expr.name)) {
+      expr.axes = let->value.axes;
+      return true;
+    }
+    if (root.find("let")->find(expr.name))
+      return failInText(
+          text, expr.offset,
+          "'" + expr.name +
+              "' is not an earlier let; a let sees those before it");
+    return failInText(text, expr.offset,
+                      "unknown name '" + expr.name +
+                          "', expected an input or an earlier let",
+                      nearestName(expr.name, valueNames(spec)));
+  }
+  case ExprKind::Call:
+    return resolveCall(expr, text);
+  default:
+    break;
+  }
+  for (const Expr &operand : expr.operands) {
+    if (operand.axes.empty())
+      continue;
+    if (!expr.axes.empty() && expr.axes != operand.axes)
+      return failInText(text, expr.offset,
+                        "operands of axes " + printAxes(expr.axes) + " and " +
+                            printAxes(operand.axes) +
+                            " do not combine; expected equal axes or a scalar");
+    expr.axes = operand.axes;
+  }
+  return true;
+}
+
+bool ModelBuilder::resolveCall(Expr &expr, const JsonNode &text) {
+  const Axes &argument = expr.operands.front().axes;
+  if (expr.function == Function::L2Norm) {
+    if (argument.empty())
+      return failInText(
+          text, expr.offset,
+          "l2norm of a scalar; expected a vector such as one of axes [K]");
+    if (expr.operands[1].number <= 0)
+      return failInText(
+          text, expr.operands[1].offset,
+          "expected an epsilon above 0 (a zero vector is divided by its root)");
+    expr.axes = argument;
+    return true;
+  }
+  if (expr.function == Function::Row) {
+    if (argument.empty())
+      return failInText(
+          text, expr.offset,
+          "row of a scalar; expected a value with axes such as [L, K]");
+    double row = expr.operands[1].number;
+    int64_t rows = spec.extent(argument.front());
+    if (row != static_cast<int64_t>(row) || row >= rows)
+      return failInText(text, expr.operands[1].offset,
+                        "expected a row from 0 to " + llvm::Twine(rows - 1) +
+                            " of axis '" + argument.front() + "'");
+    expr.axes.assign(argument.begin() + 1, argument.end());
+    return true;
+  }
+  for (const Expr &operand : expr.operands) {
+    if (operand.axes.empty())
+      continue;
+    if (!expr.axes.empty() && expr.axes != operand.axes)
+      return failInText(text, expr.offset,
+                        "arguments of axes " + printAxes(expr.axes) + " and " +
+                            printAxes(operand.axes) +
+                            " do not combine; expected equal axes or a scalar");
+    expr.axes = operand.axes;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+bool ModelBuilder::readOperand(const JsonNode &node, Operand &operand) {
+  operand.loc = node.loc;
+  if (node.is(JsonKind::Number)) {
+    operand.number = node.number;
+    return true;
+  }
+  operand.name = node.string;
+  used.insert(operand.name);
+  if (const Input *input = spec.findInput(operand.name)) {
+    operand.axes = featureAxes(*input);
+    return true;
+  }
+  if (const Let *let = spec.findLet(operand.name)) {
+    operand.axes = let->value.axes;
+    return true;
+  }
+  auto names = valueNames(spec);
+  llvm::StringRef nearest = nearestName(operand.name, names);
+  return fail(node.loc,
+              "unknown name '" + operand.name +
+                  "', expected an input or a let (" + joinNames(names) + ")",
+              nearest);
+}
+
+/// A vector of axes [last] or ranks of them, [any, last].
+bool ModelBuilder::expectAxes(const Operand &operand, llvm::StringRef role,
+                              llvm::StringRef last) {
+  bool ok = !operand.axes.empty() && operand.axes.back() == last &&
+            (operand.axes.size() == 1 ||
+             (operand.axes[0] != "K" && operand.axes[0] != "V"));
+  if (ok)
+    return true;
+  return fail(operand.loc, "expected " + role + " of axes [" + last +
+                               "], or [L, " + last + "] with ranks; '" +
+                               operand.name + "' has " +
+                               printAxes(operand.axes));
+}
+
+/// A scalar or, beside a vector with ranks, one number per rank. A scalar
+/// beside ranks serves them all.
+bool ModelBuilder::expectRank(const Operand &operand, llvm::StringRef role,
+                              const Axes &vector) {
+  Axes ranks(vector.begin(), vector.end() - 1);
+  if (operand.axes.empty() || operand.axes == ranks)
+    return true;
+  return fail(
+      operand.loc,
+      "expected " + role + " to be a scalar" +
+          (ranks.empty() ? std::string() : " or of axes " + printAxes(ranks)) +
+          "; '" + operand.name + "' has axes " + printAxes(operand.axes));
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+bool ModelBuilder::readSteps() {
+  const JsonNode *steps = root.find("steps");
+  for (llvm::StringRef key : {"transition", "inject", "read"})
+    if (const JsonNode *shorthand = root.find(key); shorthand && steps)
+      return fail(shorthand->loc, "'" + key +
+                                      "' beside 'steps'; expected either steps "
+                                      "or transition, inject and read");
+  if (!steps) {
+    if (!readShorthand())
+      return false;
+  } else {
+    for (const JsonNode &step : steps->items)
+      if (!readStep(step))
+        return false;
+  }
+  for (const Step &step : spec.steps)
+    if (std::holds_alternative<ReadStep>(step.factor))
+      return true;
+  return fail(steps ? steps->loc : root.loc,
+              "expected a read; the model has no output");
+}
+
+bool ModelBuilder::readShorthand() {
+  auto each = [](const JsonNode *node,
+                 llvm::function_ref<bool(const JsonNode &)> apply) {
+    if (!node)
+      return true;
+    if (node->is(JsonKind::Object))
+      return apply(*node);
+    return llvm::all_of(node->items, apply);
+  };
+  auto readsWhen = [&](llvm::StringRef when) {
+    return [this, when](const JsonNode &read) {
+      const JsonNode *given = read.find("when");
+      return (given ? llvm::StringRef(given->string) : "after") != when ||
+             readRead(read);
+    };
+  };
+  return each(root.find("read"), readsWhen("before")) &&
+         each(root.find("transition"),
+              [&](const JsonNode &step) { return readStep(step); }) &&
+         each(root.find("inject"),
+              [&](const JsonNode &node) { return readInject(node); }) &&
+         each(root.find("read"), readsWhen("after"));
+}
+
+bool ModelBuilder::readStep(const JsonNode &step) {
+  const JsonMember &member = step.members.front();
+  if (member.key == "decay")
+    return readDecay(member.value);
+  if (member.key == "erase")
+    return readErase(member.value);
+  if (member.key == "inject")
+    return readInject(member.value);
+  if (const JsonNode *when = member.value.find("when"))
+    return fail(when->loc, "'when' inside 'steps'; the place of a read in the "
+                           "list says when it reads");
+  return readRead(member.value);
+}
+
+bool ModelBuilder::readDecay(const JsonNode &node) {
+  DecayStep decay;
+  const JsonNode &gate = node.is(JsonKind::String) ? node : *node.find("gate");
+  if (!readOperand(gate, decay.gate))
+    return false;
+  decayGates.insert(decay.gate.name);
+  const Axes forms[] = {{}, {"K"}, {"V"}, {"K", "V"}};
+  const Axes *form = llvm::find(forms, decay.gate.axes);
+  if (form == std::end(forms))
+    return fail(gate.loc,
+                "expected a log-gate of axes [], [K], [V] or [K, V]; '" +
+                    decay.gate.name + "' has " + printAxes(decay.gate.axes));
+  decay.along = static_cast<Along>(form - std::begin(forms));
+  const JsonNode *along = node.find("along");
+  if (along && along->string != stringify(decay.along))
+    return fail(along->loc, "decay along " + along->string + ", but the axes " +
+                                printAxes(decay.gate.axes) + " of '" +
+                                decay.gate.name + "' mean along " +
+                                stringify(decay.along));
+  spec.steps.push_back({decay, node.loc});
+  return true;
+}
+
+bool ModelBuilder::readErase(const JsonNode &node) {
+  EraseStep erase;
+  const JsonNode *key = node.find("key"), *read = node.find("read"),
+                 *write = node.find("write");
+  if (key && (read || write))
+    return fail((read ? read : write)->loc,
+                "'key' is read and write key in one; expected either key or "
+                "both read and write");
+  if (!key && !(read && write))
+    return fail(node.loc, "expected 'key' or both 'read' and 'write'");
+  if (!readOperand(key ? *key : *read, erase.read) ||
+      !readOperand(key ? *key : *write, erase.write) ||
+      !readOperand(*node.find("strength"), erase.strength))
+    return false;
+  if (!expectAxes(erase.read, key ? "a key" : "a read key", "K") ||
+      !expectAxes(erase.write, "a write key", "K"))
+    return false;
+  if (erase.read.axes != erase.write.axes)
+    return fail(erase.write.loc,
+                "read key '" + erase.read.name + "' has axes " +
+                    printAxes(erase.read.axes) + " and write key '" +
+                    erase.write.name + "' " + printAxes(erase.write.axes) +
+                    "; expected the same");
+  if (!expectRank(erase.strength, "the strength", erase.read.axes))
+    return false;
+  erase.ofPrevious = node.find("of") != nullptr;
+  spec.steps.push_back({erase, node.loc});
+  return true;
+}
+
+bool ModelBuilder::readRefine(const JsonNode &node, InjectStep &inject) {
+  Refine refine;
+  if (!readOperand(*node.find("anchor"), refine.anchor) ||
+      !readOperand(*node.find("value"), refine.value) ||
+      !readOperand(*node.find("gain"), refine.gain))
+    return false;
+  for (auto [operand, role] : {std::pair(&refine.anchor, "an anchor"),
+                               std::pair(&refine.value, "a value")})
+    if (operand->axes != Axes{"V"})
+      return fail(operand->loc, llvm::Twine("expected ") + role +
+                                    " of axes [V]; '" + operand->name +
+                                    "' has " + printAxes(operand->axes));
+  if (!expectAxes(refine.gain, "a gain", "V"))
+    return false;
+  if (refine.gain.axes.size() != 2)
+    return fail(refine.gain.loc, "expected a gain of axes [L, V]; '" +
+                                     refine.gain.name + "' has " +
+                                     printAxes(refine.gain.axes));
+  if (const JsonNode *activation = node.find("activation"))
+    for (unsigned i = 0; i <= static_cast<unsigned>(RefineActivation::Relu);
+         ++i)
+      if (stringify(static_cast<RefineActivation>(i)) == activation->string)
+        refine.activation = static_cast<RefineActivation>(i);
+  inject.refine = std::move(refine);
+  return true;
+}
+
+bool ModelBuilder::readInject(const JsonNode &node) {
+  InjectStep inject;
+  const JsonNode *value = node.find("value"), *refine = node.find("refine"),
+                 *scale = node.find("scale");
+  if (value && refine)
+    return fail(
+        value->loc,
+        "'value' beside 'refine', which makes the value; expected one of them");
+  if (!value && !refine)
+    return fail(node.loc, "expected 'value' or 'refine'");
+  if (!readOperand(*node.find("key"), inject.key) ||
+      !expectAxes(inject.key, "a key", "K"))
+    return false;
+  Axes valueAxes = inject.key.axes;
+  valueAxes.back() = "V";
+  if (refine) {
+    if (!readRefine(*refine, inject))
+      return false;
+    if (inject.refine->gain.axes != valueAxes)
+      return fail(inject.refine->gain.loc,
+                  "key '" + inject.key.name + "' has axes " +
+                      printAxes(inject.key.axes) + " and gain '" +
+                      inject.refine->gain.name + "' " +
+                      printAxes(inject.refine->gain.axes) +
+                      "; expected the same ranks");
+  } else {
+    if (!readOperand(*value, inject.value.emplace()))
+      return false;
+    if (inject.value->axes != valueAxes)
+      return fail(value->loc,
+                  "expected a value of axes " + printAxes(valueAxes) +
+                      ", as key '" + inject.key.name + "' has " +
+                      printAxes(inject.key.axes) + "; '" + inject.value->name +
+                      "' has " + printAxes(inject.value->axes));
+  }
+  if (scale && (!readOperand(*scale, inject.scale.emplace()) ||
+                !expectRank(*inject.scale, "the scale", inject.key.axes)))
+    return false;
+  spec.steps.push_back({inject, node.loc});
+  return true;
+}
+
+bool ModelBuilder::readRead(const JsonNode &node) {
+  ReadStep read;
+  if (!readOperand(*node.find("query"), read.query))
+    return false;
+  if (read.query.axes != Axes{"K"})
+    return fail(read.query.loc, "expected a query of axes [K]; '" +
+                                    read.query.name + "' has " +
+                                    printAxes(read.query.axes));
+  if (const JsonNode *scale = node.find("scale"))
+    read.scale = scale->number;
+  unsigned earlier = 0;
+  for (const Step &step : spec.steps)
+    earlier += std::holds_alternative<ReadStep>(step.factor);
+  const JsonNode *output = node.find("output");
+  read.output = output    ? output->string
+                : earlier ? "o" + std::to_string(earlier + 1)
+                          : "o";
+  SourceLoc loc = output ? output->loc : node.loc;
+  if (!checkNewName(read.output, loc))
+    return false;
+  if (spec.findInput(read.output))
+    return fail(loc, "output '" + read.output + "' has the name of an input");
+  for (const Step &step : spec.steps)
+    if (auto *other = std::get_if<ReadStep>(&step.factor);
+        other && other->output == read.output)
+      return fail(loc, "output '" + read.output + "' twice");
+  spec.steps.push_back({read, node.loc});
+  return true;
+}
+
+bool ModelBuilder::checkUses() {
+  for (const Input &input : spec.inputs)
+    if (!used.contains(input.name))
+      return fail(input.loc, "input '" + input.name + "' is never used");
+  for (const Let &let : spec.lets)
+    if (!used.contains(let.name))
+      return fail(let.loc, "let '" + let.name + "' is never used");
+  return true;
+}
