@@ -1,0 +1,250 @@
+//===- ManifestTest.cpp - The manifest reader ------------------------===//===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "TestBundle.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <random>
+
+using namespace prism::runtime;
+using namespace prism::runtime::test;
+
+namespace {
+
+/// One part of the manifest replaced, and what the reader must say.
+struct Wrong {
+  const char *part, *by, *message;
+};
+
+TEST(Manifest, ReadsAll) {
+  EntryInfo entry = testEntry();
+  ASSERT_EQ(entry.arguments.size(), 6u);
+  EXPECT_EQ(toString(entry.arguments[0].shape), "[B, T, 3, 8]");
+  EXPECT_EQ(toString(entry.arguments[3].shape), "[N+1]");
+  EXPECT_EQ(entry.arguments[5].role, Role::FinalState);
+  ASSERT_EQ(entry.kernels.size(), 5u);
+  EXPECT_EQ(entry.kernels[1].workspace, 100);
+  EXPECT_EQ(entry.kernels[3].itemsPerBlock, 4);
+  EXPECT_EQ(entry.kernels[4].itemsPerBlock, 1);
+  EXPECT_EQ(entry.choice[0].maxSteps, 32);
+  EXPECT_EQ(entry.choice[1].maxSteps, INT64_MAX);
+}
+
+TEST(Manifest, SaysWhatIsWrong) {
+  const Wrong cases[] = {
+      {"\"prism_manifest\": 1", "\"prism_manifest\": 2",
+       "/prism_manifest: expected a manifest of version 1 at most, found "
+       "version 2; a newer runtime is needed to play this bundle"},
+      {"\"prism_manifest\": 1", "\"prism_manifest\": \"1\"",
+       "/prism_manifest: expected an integer from 1 to 9223372036854775807, "
+       "found \"1\""},
+      {"\"prism_manifest\": 1, ", "",
+       "/prism_manifest: expected an integer, found nothing"},
+      {"\"name\": \"sums\"", "\"nane\": \"sums\"",
+       "/name: expected a string, found nothing (there is a key 'nane')"},
+      {"\"reverse\": false", "\"reverse\": 0",
+       "/entries/0/reverse: expected true or false, found 0"},
+      {"\"value_heads\": 3", "\"value_heads\": 0",
+       "/entries/0/value_heads: expected an integer from 1 to 16777216, found "
+       "0"},
+      {"\"value_heads\": 3", "\"value_heads\": 18446744073709551615",
+       "/entries/0/value_heads: expected an integer from 1 to 16777216, found "
+       "18446744073709551615"},
+      {"\"name\": \"forward\"", "\"name\": \"for ward\"",
+       "/entries/0/name: expected a name of letters, digits and _, found "
+       "\"for ward\""},
+      {"\"name\": \"copy\"", "\"name\": \"forward\"",
+       "/entries: expected distinct names, found 'forward' twice"},
+      {"\"name\": \"g\"", "\"name\": \"x\"",
+       "/entries/0/arguments: expected distinct names, found 'x' twice"},
+      {"\"role\": \"input\"", "\"role\": \"imput\"",
+       "/entries/0/arguments/0/role: expected one of input, initial_state, "
+       "offsets, output, final_state, found \"imput\"; did you mean 'input'?"},
+      {"\"dtype\": \"f32\"", "\"dtype\": \"f8\"",
+       "/entries/0/arguments/0/dtype: expected one of f64, f32, bf16, f16, "
+       "i64, found \"f8\"; did you mean 'f64'?"},
+      {"\"dtype\": \"i64\"", "\"dtype\": \"f64\"",
+       "/entries/0/arguments/3: expected offsets with dtype \"i64\" and shape "
+       "[\"N+1\"], found f64 and [N+1]"},
+      {"\"axes\": \"bthv\"", "\"axes\": \"bth\"",
+       "/entries/0/arguments/0/axes: expected one lower-case letter for each "
+       "of the 4 dimensions, found \"bth\""},
+      {"[\"B\", \"T\", 3, 8]", "[\"B\", \"S\", 3, 8]",
+       "/entries/0/arguments/0/shape/1: expected one of B, T, N, N+1, found "
+       "\"S\"; did you mean 'B'?"},
+      {"[\"B\", \"T\", 3, 8]", "[\"B\", \"T\", 3, -8]",
+       "/entries/0/arguments/0/shape/3: expected an integer from 0 to "
+       "1099511627776, found -8"},
+      {"[\"B\", \"T\", 3, 8]", "[1,1,1,1,1,1,1,1,1]",
+       "/entries/0/arguments/0/shape: expected at most 8 dimensions, found an "
+       "array of 9"},
+      {"[\"B\", \"T\", 3, 8]", "7",
+       "/entries/0/arguments/0/shape: expected an array, found 7"},
+      {"\"file\": \"kernels.so\"", "\"file\": \"../kernels.so\"",
+       "/entries/0/kernels/0/file: expected a file inside the bundle, found "
+       "\"../kernels.so\""},
+      {"\"file\": \"kernels.so\"", "\"file\": \"/lib/kernels.so\"",
+       "/entries/0/kernels/0/file: expected a file inside the bundle, found "
+       "\"/lib/kernels.so\""},
+      {"\"file\": \"kernels.so\", ", "",
+       "/entries/0/kernels/0/file: expected a string, found nothing"},
+      {"\"target\": \"cpu\"", "\"target\": \"gpu\"",
+       "/entries/0/kernels/0/target: expected one of cpu, cuda, found \"gpu\"; "
+       "did you mean 'cpu'?"},
+      {"\"chip\": \"sm_90a\"", "\"chip\": \"h100\"",
+       "/entries/0/kernels/3/chip: expected a chip such as \"sm_90a\", found "
+       "\"h100\""},
+      {"\"ptx_version\": \"8.0\"", "\"ptx_version\": \"8\"",
+       "/entries/0/kernels/3/ptx_version: expected a PTX version such as "
+       "\"8.0\", found \"8\""},
+      {"\"ptx\": \"k.ptx\", \"cubin\": \"k.cubin\", ", "",
+       "/entries/0/kernels/3: expected a key 'ptx' or 'cubin', found neither"},
+      {"\"threads\": 128", "\"threads\": 1025",
+       "/entries/0/kernels/3/threads: expected an integer from 1 to 1024, "
+       "found 1025"},
+      {"\"schedule\": \"chunk\" }", "\"schedule\": \"chnk\" }",
+       "/entries/0/choice/1/schedule: expected one of recurrent, chunk, "
+       "failing, found \"chnk\"; did you mean 'chunk'?"},
+      {"\"plan\": { \"schedule\": \"recurrent\", \"chunk\": 1,",
+       "\"plan\": { \"schedule\": \"recurrent\",",
+       "/entries/0/kernels/0/plan/chunk: expected an integer, found nothing"},
+      {"\"plan\": {", "\"plan\": 3, \"planned\": {",
+       "/entries/0/kernels/0/plan: expected an object, found 3"},
+      {"\"matmul\": \"ieee\"", "\"matmul\": \"\"",
+       "/entries/0/kernels/0/matmul: expected a string that is not empty, "
+       "found \"\""},
+  };
+  for (const Wrong &wrong : cases) {
+    Result<Manifest> manifest =
+        parseManifest(manifestWith(wrong.part, wrong.by), "b/manifest.json");
+    ASSERT_FALSE(manifest) << wrong.by;
+    EXPECT_EQ(manifest.error(),
+              std::string("b/manifest.json: ") + wrong.message);
+  }
+}
+
+TEST(Manifest, SeveralOffsets) {
+  Result<Manifest> manifest = parseManifest(
+      manifestWith("{ \"name\": \"y\"",
+                   "{ \"name\": \"more\", \"role\": \"offsets\", \"dtype\": "
+                   "\"i64\", \"axes\": \"n\", \"shape\": [\"N+1\"], "
+                   "\"optional\": true }, { \"name\": \"y\""),
+      "m");
+  EXPECT_EQ(manifest.error(), "m: /entries/0/arguments: expected one argument "
+                              "with role \"offsets\", found several");
+}
+
+TEST(Manifest, NotJson) {
+  EXPECT_EQ(
+      parseManifest("{\n  \"a\" 1 }", "m").error().substr(0, 65),
+      "m: expected JSON, found a parse error at line 2, column 7: syntax ");
+  EXPECT_EQ(parseManifest("[]", "m").error(),
+            "m: /: expected an object, found an array of 0");
+  // Deep nesting must not use up the stack.
+  EXPECT_FALSE(parseManifest(std::string(1000000, '['), "m"));
+}
+
+TEST(Manifest, MissingFile) {
+  TempFolder folder;
+  EXPECT_EQ(readManifest(folder / "no").error(),
+            (folder / "no") +
+                "/manifest.json: cannot open: No such file or directory");
+  std::filesystem::create_directories(folder / "manifest.json");
+  EXPECT_EQ(readManifest(folder.path()).error(),
+            (folder / "manifest.json") + ": expected a file, found a folder");
+}
+
+/// Whatever is read must be sound enough to be listed and bound.
+void useManifest(const Manifest &manifest) {
+  for (const EntryInfo &entry : manifest.entries) {
+    Floats x({1, 2, 3, 8});
+    Result<Sizes> sizes = inferSizes(entry, {{"x", x.array()}});
+    EXPECT_NE(bool(sizes), !sizes.error().empty());
+    for (const ArgumentInfo &argument : entry.arguments)
+      EXPECT_EQ(argument.axes.size(), argument.shape.size());
+    EXPECT_TRUE(selectCpuKernel(entry, 5, 4) ||
+                !selectCpuKernel(entry, 5, 4).error().empty());
+    EXPECT_TRUE(selectCudaKernel(entry, 5, 90) ||
+                !selectCudaKernel(entry, 5, 90).error().empty());
+  }
+}
+
+TEST(Manifest, ThousandMutations) {
+  std::mt19937 random(20240601);
+  const std::string original = manifestText();
+  const std::string pieces[] = {"{",     "}",       "[",
+                                "]",     "\"",      "-1",
+                                "1e300", "null",    "99999999999999999999",
+                                "\xff",  ",",       "\"B\"",
+                                "true",  "\\u0000", ":"};
+  int refused = 0;
+  for (int round = 0; round < 1000; ++round) {
+    std::string text = original;
+    for (unsigned edit = 0, edits = 1 + random() % 4; edit < edits; ++edit) {
+      size_t at = random() % text.size();
+      switch (random() % 4) {
+      case 0:
+        text[at] = static_cast<char>(random());
+        break;
+      case 1:
+        text.erase(at, 1 + random() % 12);
+        break;
+      case 2:
+        text.insert(at, pieces[random() % std::size(pieces)]);
+        break;
+      default:
+        text.resize(std::max<size_t>(1, random() % 8 ? text.size() : at));
+      }
+    }
+    Result<Manifest> manifest = parseManifest(text, "m");
+    if (manifest) {
+      useManifest(*manifest);
+      continue;
+    }
+    ++refused;
+    EXPECT_EQ(manifest.error().substr(0, 3), "m: ");
+    EXPECT_EQ(manifest.error().find('\n'), std::string::npos)
+        << manifest.error();
+  }
+  EXPECT_GT(refused, 500);
+  EXPECT_LT(refused, 1000);
+}
+
+TEST(Program, EntryByName) {
+  TempFolder folder;
+  writeBundle(folder / "b");
+  Result<Program> program = Program::load(folder / "b");
+  ASSERT_TRUE(program) << program.error();
+  EXPECT_TRUE(program->entry("copy"));
+  EXPECT_EQ(program->entry("foward").error(),
+            "bundle 'sums' has no entry 'foward'; did you mean 'forward'? (it "
+            "has forward, copy)");
+}
+
+TEST(Program, KernelFiles) {
+  TempFolder folder;
+  std::string bundle = folder / "b";
+  writeBundle(bundle, manifestWith("test_recurrent", "no_such_function"));
+  Result<Entry> entry = Program::load(bundle)->entry("forward");
+  ASSERT_TRUE(entry);
+  EXPECT_EQ(entry->cpuKernel(Sizes()).error(),
+            bundle + "/kernels.so: expected a function 'no_such_function', "
+                     "found none");
+  std::filesystem::remove(bundle + "/kernels.so");
+  std::filesystem::create_symlink(PRISM_TEST_KERNELS, bundle + "/kernels.so");
+  entry = Program::load(bundle)->entry("forward");
+  EXPECT_NE(entry->cpuKernel(Sizes()).error().find(
+                "kernels.so: expected a file inside the bundle, found"),
+            std::string::npos);
+  std::filesystem::remove(bundle + "/kernels.so");
+  EXPECT_EQ(entry->cpuKernel(Sizes()).error(),
+            bundle + "/kernels.so: cannot open: No such file or directory");
+  writeFile(bundle + "/kernels.so", "not a library");
+  EXPECT_NE(entry->cpuKernel(Sizes()).error().find("kernels.so: cannot load: "),
+            std::string::npos);
+}
+
+} // namespace
