@@ -272,23 +272,30 @@ bool FamilyExpander::readOptions(const Family &family) {
   return true;
 }
 
-/// The family's own members, replaced by given ones of the same name and
-/// without those that `instead` has; then the given ones it does not know.
+/// The family's own members with given ones of the same name in their place,
+/// and the given ones that it does not have, before or after.
 JsonNode FamilyExpander::merge(const JsonNode *given, const ordered_json &own,
-                               const JsonNode *instead) {
+                               const JsonNode *computed, bool givenFirst) {
   JsonNode merged =
       fromOrderedJson(ordered_json::object(), given ? given->loc : place);
+  auto addGiven = [&] {
+    if (given)
+      for (const JsonMember &member : given->members)
+        if (!own.contains(member.key))
+          merged.members.push_back(member);
+  };
+  if (givenFirst)
+    addGiven();
   for (const auto &[key, value] : own.items()) {
-    if (instead && instead->find(key))
-      continue;
-    if (!given || !given->find(key))
+    const JsonNode *replacement = given ? given->find(key) : nullptr;
+    if (replacement)
+      merged.members.push_back(*llvm::find_if(
+          given->members, [&](const JsonMember &m) { return m.key == key; }));
+    else if (!computed || !computed->find(key))
       merged.members.push_back({key, place, fromOrderedJson(value, place)});
   }
-  // Written ones keep their place in the text, and come first: lets of the
-  // family may use them.
-  if (given)
-    merged.members.insert(merged.members.begin(), given->members.begin(),
-                          given->members.end());
+  if (!givenFirst)
+    addGiven();
   return merged;
 }
 
@@ -326,8 +333,11 @@ llvm::FailureOr<JsonNode> FamilyExpander::expand() {
       result.members.push_back(member);
   const JsonNode *inputs = root.find("inputs"), *lets = root.find("let");
   result.members.push_back(
-      {"inputs", place, merge(inputs, preset.inputs, lets)});
-  result.members.push_back({"let", place, merge(lets, preset.lets, nullptr)});
+      {"inputs", place,
+       merge(inputs, preset.inputs, /*computed=*/lets, /*givenFirst=*/false)});
+  result.members.push_back(
+      {"let", place,
+       merge(lets, preset.lets, /*computed=*/nullptr, /*givenFirst=*/true)});
   result.members.push_back(
       {"steps", place, fromOrderedJson(preset.steps, place)});
   return result;

@@ -175,8 +175,6 @@ bool ModelBuilder::readDims() {
     char letter = llvm::toLower(member.key[0]);
     for (char c = 'a'; llvm::is_contained(taken, letter) && c <= 'z'; ++c)
       letter = c;
-    for (char c = 'A'; llvm::is_contained(taken, letter) && c <= 'Z'; ++c)
-      letter = c;
     taken += letter;
     spec.dims.push_back({member.key, member.value.integer(), letter});
   }

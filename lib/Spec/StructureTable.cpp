@@ -52,7 +52,7 @@ const Shape *SpecStructure::makeDims() {
                   {"L", rank, false, "rank of the injection"}};
   dims->additional = rank;
   dims->keyPattern = Pattern::DimName;
-  dims->maxProperties = 24;
+  dims->maxProperties = 22;
   return dims;
 }
 

@@ -1,0 +1,295 @@
+//===- Import.cpp - From a spec to the scan dialect -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What the region holds, in order: the block arguments (state, then one value
+// per input in its own type), the lets, the factors and reads. Vectors (keys,
+// values, queries, anchors, gains) go into factors in the type they come in;
+// gates, strengths and scales are extended to the arithmetic type first.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Prism/Import/Import.h"
+#include "ExpressionEmitter.h"
+#include "Prism/Dialect/Scan/IR/Scan.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace prism;
+using namespace prism::spec;
+
+namespace {
+
+class Importer {
+public:
+  Importer(const Spec &spec, MLIRContext *context)
+      : spec(spec), builder(context) {}
+
+  OwningOpRef<ModuleOp> import();
+
+private:
+  Location locate(const SourceLoc &loc) {
+    return FileLineColLoc::get(builder.getContext(), spec.file, loc.line,
+                               loc.column);
+  }
+  FloatType floatType(ElementType type);
+  /// The tensor type of an array of these axes.
+  RankedTensorType arrayType(ArrayRef<std::string> axes, ElementType element);
+  std::string letters(ArrayRef<std::string> axes);
+
+  func::FuncOp makeFunction(const Entry &entry);
+  scan::RecurrenceOp makeRecurrence(func::FuncOp function, const Entry &entry);
+  scan::PlanAttr makePlan(const Entry &entry);
+  void fillStep(scan::RecurrenceOp recurrence);
+
+  // One factor each; they advance `state`.
+  void add(const DecayStep &step, Location loc);
+  void add(const EraseStep &step, Location loc);
+  void add(const InjectStep &step, Location loc);
+  void add(const ReadStep &step, Location loc);
+  /// An operand in its own type.
+  Value vector(const Operand &operand) { return values.lookup(operand.name); }
+  /// A gate, strength or scale: in the arithmetic type and, beside ranks, one
+  /// per rank.
+  Value coefficient(const Operand &operand, Value beside, Location loc);
+
+  const Spec &spec;
+  OpBuilder builder;
+  std::vector<std::string> outputs;
+  // Of the step region being filled.
+  llvm::StringMap<Value> values;
+  Value state, previous;
+  SmallVector<Value> read;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+FloatType Importer::floatType(ElementType type) {
+  switch (type) {
+  case ElementType::F64:
+    return builder.getF64Type();
+  case ElementType::F32:
+    return builder.getF32Type();
+  case ElementType::BF16:
+    return builder.getBF16Type();
+  case ElementType::F16:
+    return builder.getF16Type();
+  }
+  llvm_unreachable("four element types");
+}
+
+RankedTensorType Importer::arrayType(ArrayRef<std::string> axes,
+                                     ElementType element) {
+  SmallVector<int64_t> shape;
+  for (const std::string &axis : axes) {
+    const Dim *dim = spec.findDim(axis); // N is no dim
+    shape.push_back(dim && dim->extent ? *dim->extent : ShapedType::kDynamic);
+  }
+  return RankedTensorType::get(shape, floatType(element));
+}
+
+std::string Importer::letters(ArrayRef<std::string> axes) {
+  std::string text;
+  for (const std::string &axis : axes) {
+    const Dim *dim = spec.findDim(axis);
+    text += dim ? dim->letter : 'n';
+  }
+  return text;
+}
+
+static std::vector<std::string> stateAxes() { return {"N", "Hv", "K", "V"}; }
+
+static std::vector<std::string> outputAxes(const Spec &spec) {
+  if (spec.headFirst)
+    return {"B", "Hv", "T", "V"};
+  return {"B", "T", "Hv", "V"};
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+func::FuncOp Importer::makeFunction(const Entry &entry) {
+  SmallVector<Type> arguments, results;
+  for (const Input &input : spec.inputs)
+    arguments.push_back(arrayType(input.axes, input.type));
+  RankedTensorType stateType = arrayType(stateAxes(), spec.state);
+  arguments.push_back(stateType);
+  arguments.push_back(
+      RankedTensorType::get({ShapedType::kDynamic}, builder.getI64Type()));
+  results.assign(outputs.size(), arrayType(outputAxes(spec), spec.io));
+  results.push_back(stateType);
+
+  auto function =
+      func::FuncOp::create(builder, locate(entry.loc), entry.name,
+                           builder.getFunctionType(arguments, results));
+  function->setAttr(scan::kEntryAttr, builder.getStringAttr(entry.name));
+  if (spec.batchInvariant)
+    function->setAttr("scan.batch_invariant", builder.getUnitAttr());
+  unsigned count = spec.inputs.size();
+  for (auto [i, input] : llvm::enumerate(spec.inputs))
+    function.setArgAttr(i, scan::kNameAttr, builder.getStringAttr(input.name));
+  for (auto [i, name] : llvm::enumerate(ArrayRef<StringRef>{"initial_state", "offsets"})) {
+    function.setArgAttr(count + i, scan::kNameAttr,
+                        builder.getStringAttr(name));
+    function.setArgAttr(count + i, scan::kOptionalAttr, builder.getUnitAttr());
+  }
+  for (auto [i, name] : llvm::enumerate(outputs))
+    function.setResultAttr(i, scan::kNameAttr, builder.getStringAttr(name));
+  function.setResultAttr(outputs.size(), scan::kNameAttr,
+                         builder.getStringAttr("final_state"));
+  return function;
+}
+
+/// A given plan; else the decode runs step by step and others are left to
+/// choose.
+scan::PlanAttr Importer::makePlan(const Entry &entry) {
+  if (!entry.plan && entry.name != "decode")
+    return {};
+  Plan plan = entry.plan.value_or(Plan());
+  return scan::PlanAttr::getChecked(
+      [&] { return emitError(locate(plan.loc)); }, builder.getContext(),
+      plan.chunked ? scan::Schedule::chunk : scan::Schedule::recurrent,
+      plan.chunk, plan.valueBlock, plan.stages);
+}
+
+scan::RecurrenceOp Importer::makeRecurrence(func::FuncOp function,
+                                            const Entry &entry) {
+  unsigned count = spec.inputs.size();
+  Block *body = function.addEntryBlock();
+  builder.setInsertionPointToStart(body);
+  SmallVector<Attribute> inputAxes;
+  for (const Input &input : spec.inputs)
+    inputAxes.push_back(builder.getStringAttr(letters(input.axes)));
+  std::string output = letters(outputAxes(spec)), states = letters(stateAxes());
+  SmallVector<StringRef> outputLetters(outputs.size(), output);
+  TypeRange results = function.getResultTypes();
+  auto recurrence = scan::RecurrenceOp::create(
+      builder, function.getLoc(), results.drop_back(), results.take_back(),
+      body->getArguments().take_front(count),
+      ValueRange(body->getArgument(count)), body->getArgument(count + 1),
+      builder.getArrayAttr(inputAxes),
+      builder.getStrArrayAttr({StringRef(states)}),
+      builder.getStrArrayAttr(outputLetters),
+      builder.getStrArrayAttr({StringRef(states)}), spec.reverse,
+      makePlan(entry));
+  func::ReturnOp::create(builder, function.getLoc(), recurrence.getResults());
+  return recurrence;
+}
+
+//===----------------------------------------------------------------------===//
+// The step
+//===----------------------------------------------------------------------===//
+
+Value Importer::coefficient(const Operand &operand, Value beside,
+                            Location loc) {
+  FloatType type = floatType(spec.computeType());
+  ExpressionEmitter emitter(builder, type, {});
+  Value value = operand.number ? emitter.constant(*operand.number, type, loc)
+                               : emitter.extend(vector(operand), loc);
+  auto vectors = cast<RankedTensorType>(beside.getType());
+  if (vectors.getRank() < 2)
+    return value;
+  return emitter.spread(
+      value, RankedTensorType::get(vectors.getShape().take_front(), type), loc);
+}
+
+void Importer::add(const DecayStep &step, Location loc) {
+  ExpressionEmitter emitter(builder, floatType(spec.computeType()), {});
+  Value gate = emitter.extend(vector(step.gate), loc);
+  state = scan::DecayOp::create(builder, loc, state, gate,
+                                static_cast<scan::DecayAlong>(step.along));
+}
+
+void Importer::add(const EraseStep &step, Location loc) {
+  Value read = vector(step.read), write = vector(step.write);
+  Value strength = coefficient(step.strength, read, loc);
+  Value of = step.ofPrevious && state != previous ? previous : Value();
+  state = scan::EraseOp::create(builder, loc, state, of, read, write, strength);
+}
+
+void Importer::add(const InjectStep &step, Location loc) {
+  Value key = vector(step.key), value, scale;
+  if (step.refine) {
+    const Refine &refine = *step.refine;
+    Value gain = vector(refine.gain);
+    Type type = cast<RankedTensorType>(gain.getType())
+                    .clone(floatType(spec.computeType()));
+    value = scan::RefineOp::create(
+        builder, locate(refine.gain.loc), type, vector(refine.anchor),
+        vector(refine.value), gain,
+        static_cast<scan::Activation>(refine.activation));
+  } else {
+    value = vector(*step.value);
+  }
+  if (step.scale)
+    scale = coefficient(*step.scale, key, loc);
+  state = scan::InjectOp::create(builder, loc, state, key, value, scale);
+}
+
+void Importer::add(const ReadStep &step, Location loc) {
+  auto type = RankedTensorType::get({spec.extent("V")}, floatType(spec.io));
+  read.push_back(scan::ReadOp::create(builder, loc, type, state,
+                                      vector(step.query), APFloat(step.scale)));
+}
+
+void Importer::fillStep(scan::RecurrenceOp recurrence) {
+  OpBuilder::InsertionGuard guard(builder);
+  FloatType compute = floatType(spec.computeType());
+  Block *block = builder.createBlock(&recurrence.getBody());
+  auto stateType =
+      RankedTensorType::get({spec.extent("K"), spec.extent("V")}, compute);
+  state = previous = block->addArgument(stateType, recurrence.getLoc());
+  read.clear();
+  values.clear();
+  for (const Input &input : spec.inputs) {
+    std::vector<std::string> features;
+    llvm::copy_if(input.axes, std::back_inserter(features),
+                  [](const std::string &a) { return !isOuterAxis(a); });
+    Type type = floatType(input.type);
+    if (!features.empty())
+      type = arrayType(features, input.type);
+    values[input.name] = block->addArgument(type, locate(input.loc));
+  }
+  auto find = [&](StringRef name) { return values.lookup(name); };
+  for (const Let &let : spec.lets)
+    values[let.name] = ExpressionEmitter(builder, compute, find)
+                           .emit(let.value, locate(let.loc));
+  for (const Step &step : spec.steps)
+    std::visit([&](const auto &factor) { add(factor, locate(step.loc)); },
+               step.factor);
+  SmallVector<Value> yielded = {state};
+  yielded.append(read);
+  scan::YieldOp::create(builder, recurrence.getLoc(), yielded);
+}
+
+OwningOpRef<ModuleOp> Importer::import() {
+  for (const Step &step : spec.steps)
+    if (auto *read = std::get_if<ReadStep>(&step.factor))
+      outputs.push_back(read->output);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(locate(spec.loc), spec.name);
+  for (const Entry &entry : spec.entries) {
+    builder.setInsertionPointToEnd(module->getBody());
+    fillStep(makeRecurrence(makeFunction(entry), entry));
+  }
+  if (failed(verify(*module)))
+    return nullptr;
+  return module;
+}
+
+OwningOpRef<ModuleOp> prism::spec::importSpec(const Spec &spec,
+                                              MLIRContext *context) {
+  context
+      ->loadDialect<arith::ArithDialect, func::FuncDialect, math::MathDialect,
+                    tensor::TensorDialect, scan::ScanDialect>();
+  return Importer(spec, context).import();
+}
