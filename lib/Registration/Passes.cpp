@@ -7,8 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Prism/Dialect/Scan/Transforms/Passes.h"
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
+#include "Prism/Dialect/Scan/Transforms/Passes.h"
+#include "Prism/Pipelines/Pipelines.h"
 #include "Prism/Registration/Registration.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -21,4 +22,7 @@ void prism::registerPrismPasses() {
 
   // Conversions.
   registerScanToTilePasses();
+
+  // Pipelines.
+  registerPrismPipelines();
 }

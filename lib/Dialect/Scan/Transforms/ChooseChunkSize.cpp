@@ -50,11 +50,15 @@ SmallVector<PlanAttr> prism::scan::candidatePlans(RecurrenceOp op, Schedule sche
     add(1, 0);
     return plans;
   }
-  for (int64_t chunk : {32, 16, 8})
-    for (int64_t block : {64, 32, 16, 8})
-      if (block < 2 * values)
-        add(chunk, std::min(block, values));
-  add(8, 0);
+  for (int64_t chunk : {32, 16, 8}) {
+    int64_t last = 0;
+    for (int64_t block : {64, 32, 16, 8}) {
+      int64_t columns = std::min(block, values);
+      if (columns != last)
+        add(chunk, columns);
+      last = columns;
+    }
+  }
   return plans;
 }
 

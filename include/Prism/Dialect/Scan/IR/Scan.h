@@ -31,7 +31,8 @@
 namespace prism::scan {
 
 /// Discardable attributes that functions and their arguments and results carry.
-/// "scan.entry" on a function: the name of the entry it is ("forward", "decode").
+/// "scan.entry" on a function: the name of the entry it is ("forward",
+/// "decode").
 inline constexpr llvm::StringLiteral kEntryAttr = "scan.entry";
 /// "scan.name" on an argument or result: its name in the spec and the manifest.
 inline constexpr llvm::StringLiteral kNameAttr = "scan.name";
@@ -41,8 +42,8 @@ inline constexpr llvm::StringLiteral kOptionalAttr = "scan.optional";
 /// The state values of the chain that yields state `index`, from the block
 /// argument to the yielded value, or failure with a diagnostic-free null when a
 /// value on the way is not the result of a state factor.
-mlir::FailureOr<llvm::SmallVector<StateOpInterface>> getFactorChain(RecurrenceOp op,
-                                                                   unsigned index);
+mlir::FailureOr<llvm::SmallVector<StateOpInterface>>
+getFactorChain(RecurrenceOp op, unsigned index);
 
 } // namespace prism::scan
 

@@ -30,16 +30,18 @@ public:
   virtual ~ChunkAssembler() = default;
 
   /// S <- exp(logGate) S. `along` says what one gate covers.
-  virtual void addDecay(mlir::Operation *factor, mlir::Value logGate, DecayAlong along) = 0;
+  virtual void addDecay(mlir::Operation *factor, mlir::Value logGate,
+                        DecayAlong along) = 0;
 
   /// S <- S - sum_r strength_r write_r (read_r^T P), where P is the state value
   /// `of` (the factor's own state operand, or an earlier one of the chain).
-  virtual void addErase(mlir::Operation *factor, mlir::Value of, mlir::Value read,
-                        mlir::Value write, mlir::Value strength) = 0;
+  virtual void addErase(mlir::Operation *factor, mlir::Value of,
+                        mlir::Value read, mlir::Value write,
+                        mlir::Value strength) = 0;
 
   /// S <- S + sum_l scale_l key_l value_l^T; `scale` may be null (1).
-  virtual void addInject(mlir::Operation *factor, mlir::Value key, mlir::Value value,
-                         mlir::Value scale) = 0;
+  virtual void addInject(mlir::Operation *factor, mlir::Value key,
+                         mlir::Value value, mlir::Value scale) = 0;
 };
 
 /// One state during one step, as f64 values, row major, keys x values.
@@ -52,6 +54,9 @@ public:
   virtual int64_t values() const = 0;
   /// The f64 values of a scalar or tensor of the step region, row major.
   virtual llvm::ArrayRef<double> get(mlir::Value value) = 0;
+  /// Memory for `size` values of the factor's own, valid during this step;
+  /// contents are unspecified.
+  virtual llvm::MutableArrayRef<double> scratch(int64_t size) = 0;
 };
 
 } // namespace prism::scan

@@ -19,7 +19,7 @@ def ScanChooseChunkSize : Pass<"scan-choose-chunk-size", "::mlir::func::FuncOp">
     %o, %final = scan.recurrence ins(...) outs("bthv") finals("nhkv") { ... }
     // after --scan-choose-chunk-size="target=cpu"
     %o, %final = scan.recurrence ins(...) outs("bthv") finals("nhkv")
-        plan <schedule = chunk, chunk = 16, value_block = 0, stages = 1> { ... }
+        plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> { ... }
     ```
   }];
   let options = [

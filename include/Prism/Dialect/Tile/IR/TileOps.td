@@ -239,7 +239,7 @@ def Tile_InterleaveOp : Tile_Op<"interleave", [Pure, SameTypeOperands]> {
   let hasVerifier = 1;
 }
 
-def Tile_MaskRowsOp : Tile_Op<"mask_rows", [Pure, SameOperandsAndResultType]> {
+def Tile_MaskRowsOp : Tile_Op<"mask_rows", [Pure, AllTypesMatch<["input", "result"]>]> {
   let summary = "Zeroes the rows at or past the sequence's end; `first` is the step of row 0";
   let description = [{
     A tail chunk is a full chunk whose missing rows are inert: log-gate 0,
