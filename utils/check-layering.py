@@ -39,7 +39,8 @@ RULES = {
     "Target": IR + ["TargetInfo"],
     "Target/*": IR + ["TargetInfo", "Target", "Runtime"], # Runtime: one definition of the manifest
     "Pipelines": PIPELINES,
-    "Compiler": PIPELINES + ["Pipelines", "Interpreter", "Spec", "Import", "Registration", "Runtime"],
+    "Compiler": PIPELINES + ["Pipelines", "Registration", "Runtime"],
+    "Check": IR + ["Interpreter", "Runtime"], # compiled against interpreted
     "Registration": PIPELINES + ["Pipelines", "Interpreter"],
     "Runtime": [], # plays bundles on machines without a compiler
 }
