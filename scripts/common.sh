@@ -16,21 +16,24 @@ fail() { printf '%s: error: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 # step TEXT: a headline with the seconds passed since the script began.
 step() { printf '\n=== [%4d s] %s\n' "$SECONDS" "$*"; }
 
+# has_ptxas FOLDER: true if its bin/ptxas starts (it may be a stale wrapper).
+has_ptxas() { [ -n "$1" ] && [ -x "$1/bin/ptxas" ] && "$1/bin/ptxas" --version > /dev/null 2>&1; }
+
 # find_cuda: prints the toolkit folder (holding bin/ptxas), or fails.
 find_cuda() {
   local candidate tool
   for candidate in "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda; do
-    if [ -n "$candidate" ] && [ -x "$candidate/bin/ptxas" ]; then
+    if has_ptxas "$candidate"; then
       (cd "$candidate" && pwd)
       return 0
     fi
   done
-  if tool=$(command -v ptxas); then
-    dirname "$(dirname "$(readlink -f "$tool")")"
+  if tool=$(command -v ptxas) && candidate=$(dirname "$(dirname "$(readlink -f "$tool")")") && has_ptxas "$candidate"; then
+    printf '%s\n' "$candidate"
     return 0
   fi
   for candidate in "$nvcc_venv"/lib/python3*/site-packages/nvidia/cuda_nvcc; do
-    if [ -x "$candidate/bin/ptxas" ]; then
+    if has_ptxas "$candidate"; then
       printf '%s\n' "$candidate"
       return 0
     fi
