@@ -80,7 +80,10 @@ class Kernel:
         return self
 
     def runner(self, threads):
-        """A function without arguments that does all work items on that many threads."""
+        """A function without arguments that does all work items on that many threads.
+
+        It keeps the kernel, its arrays and its workspace alive.
+        """
         size = max(self.info["workspace"], 64)
         scratch = np.empty(threads * (size + 64) // 8 + 64, np.uint64)
         first = -(-scratch.ctypes.data // 64) * 64
@@ -93,14 +96,13 @@ class Kernel:
             if function(words, workspace, begin, end) != 0:
                 raise RuntimeError("the kernel reported a failure")
 
-        if len(parts) == 1:
-            return lambda scratch=scratch: part(*parts[0])
-        pool = ThreadPoolExecutor(len(parts) - 1)  # ctypes releases the interpreter lock
+        pool = ThreadPoolExecutor(len(parts) - 1) if len(parts) > 1 else None  # ctypes releases the interpreter lock
 
-        def run(scratch=scratch):
+        def run():
             others = [pool.submit(part, *p) for p in parts[1:]]
             part(*parts[0])
             for other in others:
                 other.result()
 
+        run.keeps = (self, scratch)  # what the addresses point to
         return run
