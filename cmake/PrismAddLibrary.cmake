@@ -1,11 +1,17 @@
 # Helpers that every library, tool and test of Prism uses, so that flags,
 # precompiled header and link rules stay equal.
 
+# A folder may hold several targets; LLVM's check that it doesn't is switched off.
+macro(prism_allow_other_sources)
+  file(GLOB LLVM_OPTIONAL_SOURCES RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cpp *.c)
+endmacro()
+
 # prism_add_mlir_library(<name> SRC... [DEPENDS d...] [LINK_LIBS Prism...])
 #   A library that may use MLIR. LINK_LIBS names Prism libraries only; MLIR and
 #   LLVM always come from the shared libMLIR.so / libLLVM.so.
 function(prism_add_mlir_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK_LIBS" ${ARGN})
+  prism_allow_other_sources()
   add_mlir_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS}
     DEPENDS ${ARG_DEPENDS} PRISM_GENERATED
     LINK_LIBS PUBLIC ${ARG_LINK_LIBS}
@@ -18,6 +24,7 @@ endfunction()
 function(prism_add_mlir_tool name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   set(LLVM_LINK_COMPONENTS Core Support)
+  prism_allow_other_sources()
   add_llvm_executable(${name} ${ARG_UNPARSED_ARGUMENTS} DEPENDS PRISM_GENERATED)
   llvm_update_compile_flags(${name})
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS})

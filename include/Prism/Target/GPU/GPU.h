@@ -1,0 +1,52 @@
+//===- GPU.h - PTX and cubins for GPU kernels -------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// From a converted module (Prism/Conversion/TileToGPU) to PTX text, in process,
+// and from PTX to a cubin through ptxas, where there is one. Errors are
+// diagnostics of the module's context; several threads may call at once, each
+// with its own context.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PRISM_TARGET_GPU_GPU_H
+#define PRISM_TARGET_GPU_GPU_H
+
+#include "Prism/TargetInfo/TargetInfo.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+
+namespace prism {
+
+/// Lowers the scalar kernel (arith, math, scf, llvm, nvvm) to the LLVM and NVVM
+/// dialects. f32 functions become polynomials, so that no library is called;
+/// an f64 one is an error that says so.
+llvm::LogicalResult lowerKernelToNVVM(mlir::ModuleOp module);
+
+/// PTX of a kernel module, for the chip and PTX version of `target`. The same
+/// module gives the same bytes. PTX that calls an external function (it could
+/// never load) is an error.
+llvm::FailureOr<std::string> emitPTX(mlir::ModuleOp module, const targetinfo::GPUInfo &target);
+
+/// What ptxas says of one kernel.
+struct Resources {
+  int registers = 0, spillStores = 0, spillLoads = 0, staticShared = 0;
+};
+
+struct Assembled {
+  std::string cubin; // empty: not assembled
+  std::string note;  // why not, or a warning of ptxas
+  Resources resources;
+};
+
+/// Path of ptxas: in $PRISM_CUDA_TOOLKIT/bin, $CUDA_HOME/bin, $CUDA_PATH/bin, on
+/// PATH, in /usr/local/cuda/bin; empty if there is none.
+std::string findPtxas();
+
+/// Assembles PTX for a chip. Without ptxas the result is empty with a note; text
+/// that ptxas refuses is a failure with its words in `error`.
+llvm::FailureOr<Assembled> assemble(llvm::StringRef ptx, llvm::StringRef chip, std::string &error);
+
+} // namespace prism
+
+#endif // PRISM_TARGET_GPU_GPU_H

@@ -1,0 +1,62 @@
+//===- LowerToNVVM.cpp - From scalar kernels to LLVM and NVVM -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Prism/Target/GPU/GPU.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace prism;
+
+/// Functions that PTX has instructions for, or that MathToLLVM writes with them.
+static bool isNative(Operation *op) {
+  return isa<math::AbsFOp, math::CeilOp, math::CopySignOp, math::FloorOp, math::FmaOp, math::RoundEvenOp, math::RsqrtOp,
+             math::SqrtOp, math::TruncOp, math::IsNaNOp, math::IsInfOp, math::IsFiniteOp, math::AbsIOp,
+             math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp>(op);
+}
+
+static LogicalResult approximateMath(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  math::populateExpansionPatterns(patterns, {"exp2", "sinh", "cosh", "tan", "asinh", "acosh", "atanh", "powf", "fpowi"});
+  populateMathPolynomialApproximationPatterns(patterns, [](StringRef) { return true; });
+  GreedyRewriteConfig config;
+  config.setMaxIterations(8);
+  if (failed(applyPatternsGreedily(module, std::move(patterns), config)))
+    return module.emitError("approximating math functions did not come to an end");
+  WalkResult result = module.walk([](Operation *op) {
+    if (!isa<math::MathDialect>(op->getDialect()) || isNative(op))
+      return WalkResult::advance();
+    op->emitError("'") << op->getName() << "' on " << op->getResult(0).getType()
+                       << " needs CUDA's libdevice, which is not linked; f64 gates run on the CPU only";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult prism::lowerKernelToNVVM(ModuleOp module) {
+  if (failed(approximateMath(module)))
+    return failure();
+  MLIRContext *context = module.getContext();
+  LLVMTypeConverter converter(context);
+  RewritePatternSet patterns(context);
+  populateSCFToControlFlowConversionPatterns(patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+  arith::populateArithToLLVMConversionPatterns(converter, patterns);
+  index::populateIndexToLLVMConversionPatterns(converter, patterns);
+  populateMathToLLVMConversionPatterns(converter, patterns, /*approximateLog1p=*/false);
+  populateNVVMToLLVMConversionPatterns(patterns);
+  ub::populateUBToLLVMConversionPatterns(converter, patterns);
+  LLVMConversionTarget target(*context);
+  target.addLegalOp<ModuleOp>();
+  target.addLegalDialect<NVVM::NVVMDialect>();
+  return applyFullConversion(module, target, std::move(patterns));
+}

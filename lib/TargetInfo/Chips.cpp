@@ -1,0 +1,62 @@
+//===- Chips.cpp - The table of GPU chips ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Prism/TargetInfo/TargetInfo.h"
+
+using namespace llvm;
+using namespace prism::targetinfo;
+
+namespace {
+struct Chip {
+  StringLiteral name;
+  int capability;
+  int64_t sharedKiB;
+  int64_t multiprocessors;
+  double bandwidth;
+  TensorCores cores;
+  int minimumPtx, defaultPtx;
+};
+} // namespace
+
+// Shared memory is what one block may opt in to; 1 KiB of a multiprocessor's
+// is the system's. Part: A100, A10, L40, H200, H200, B200, B200, B300, RTX 5090.
+static constexpr Chip chips[] = {
+    {"sm_80", 80, 163, 108, 2.0e12, TensorCores::MmaSync, 70, 70},
+    {"sm_86", 86, 99, 84, 0.6e12, TensorCores::MmaSync, 71, 71},
+    {"sm_89", 89, 99, 142, 0.86e12, TensorCores::MmaSync, 78, 78},
+    {"sm_90", 90, 227, 132, 4.8e12, TensorCores::MmaSync, 78, 78},
+    {"sm_90a", 90, 227, 132, 4.8e12, TensorCores::Wgmma, 80, 80},
+    {"sm_100", 100, 227, 148, 8.0e12, TensorCores::MmaSync, 86, 86},
+    {"sm_100a", 100, 227, 148, 8.0e12, TensorCores::Tcgen05, 86, 86},
+    {"sm_103a", 103, 227, 148, 8.0e12, TensorCores::Tcgen05, 88, 88},
+    {"sm_120", 120, 99, 170, 1.8e12, TensorCores::MmaSync, 87, 87},
+    {"sm_120a", 120, 99, 170, 1.8e12, TensorCores::MmaSync, 87, 87},
+};
+
+static constexpr StringLiteral names[] = {"sm_80",  "sm_86",   "sm_89",   "sm_90",  "sm_90a",
+                                          "sm_100", "sm_100a", "sm_103a", "sm_120", "sm_120a"};
+static_assert(std::size(names) == std::size(chips), "one name a chip");
+
+static constexpr StringLiteral levels[] = {"x86-64-v3", "x86-64-v4"};
+
+ArrayRef<StringLiteral> prism::targetinfo::chipNames() { return names; }
+ArrayRef<StringLiteral> prism::targetinfo::cpuLevelNames() { return levels; }
+
+std::optional<GPUInfo> prism::targetinfo::lookupChip(StringRef name) {
+  for (const Chip &chip : chips) {
+    if (chip.name != name)
+      continue;
+    GPUInfo info;
+    info.chip = name.str();
+    info.computeCapability = chip.capability;
+    info.sharedMemoryPerBlock = chip.sharedKiB * 1024;
+    info.multiprocessors = chip.multiprocessors;
+    info.memoryBandwidth = chip.bandwidth;
+    info.tensorCores = chip.cores;
+    info.minimumPtx = chip.minimumPtx;
+    info.ptxVersion = chip.defaultPtx;
+    return info;
+  }
+  return std::nullopt;
+}
