@@ -1,0 +1,90 @@
+//===- Compiler.h - From a module of scan entries to a bundle ---*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The compiler as a function call. Entries x targets x schedules become units;
+// a unit is one tile program and the kernels made of it. Diagnostics go to the
+// module's context; nothing prints or exits. Several threads may compile at
+// once, each with a context of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PRISM_COMPILER_COMPILER_H
+#define PRISM_COMPILER_COMPILER_H
+
+#include "Prism/Dialect/Scan/IR/Scan.h"
+#include "Prism/Target/Bundle/Bundle.h"
+#include "Prism/TargetInfo/TargetInfo.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <functional>
+#include <optional>
+
+namespace prism {
+
+/// What a user fixes of an entry's plan; the rest stays the compiler's choice.
+struct PlanOverride {
+  std::optional<scan::Schedule> schedule;
+  std::optional<int64_t> chunk, valueBlock, stages;
+};
+
+struct CompileOptions {
+  /// As on the command line: "cpu", "cpu:x86-64-v4", "cuda:sm_90a{ptx=8.7}".
+  std::vector<std::string> targets = {"cpu"};
+  /// Entries to compile; empty: all.
+  std::vector<std::string> entries;
+  /// By entry name; "" holds for every entry without its own.
+  std::map<std::string, PlanOverride> plans;
+  /// Assemble PTX to cubin where ptxas is found.
+  bool assemble = true;
+  /// Told what is being done ("forward, chunk, sm_90a"), for progress.
+  std::function<void(llvm::StringRef)> progress;
+};
+
+/// One tile program: an entry, cut for a target by a schedule.
+struct Unit {
+  std::string entry;
+  targetinfo::Target target;
+  scan::PlanAttr plan;
+  mlir::OwningOpRef<mlir::ModuleOp> module; // holds the program
+  /// Why a schedule that one might expect was not taken; for --explain.
+  std::vector<std::string> remarks;
+};
+
+/// The entry functions of a module, checked: at least one, unknown names in
+/// `wanted` are errors with the nearest right name.
+mlir::FailureOr<std::vector<mlir::func::FuncOp>> findEntries(mlir::ModuleOp module,
+                                                             llvm::ArrayRef<std::string> wanted);
+
+/// Parses target strings; an error is reported at the module.
+mlir::FailureOr<std::vector<targetinfo::Target>> parseTargets(mlir::ModuleOp module,
+                                                              llvm::ArrayRef<std::string> targets);
+
+/// The units of an entry on a target, best schedule for long sequences first.
+mlir::FailureOr<std::vector<Unit>> buildUnits(mlir::func::FuncOp entry, const targetinfo::Target &target,
+                                              const CompileOptions &options);
+
+/// Kernels of a unit for one target, with their code.
+struct CompiledKernel {
+  runtime::KernelInfo info;
+  std::string object; // CPU: shared object
+  std::string ptx, cubin;
+  /// What was not done and why ("not assembled: no ptxas ...").
+  std::vector<std::string> notes;
+};
+mlir::FailureOr<std::vector<CompiledKernel>> compileUnit(const Unit &unit, const CompileOptions &options);
+
+/// LLVM IR text of a CPU unit for its first level.
+mlir::FailureOr<std::string> emitLLVMText(const Unit &unit);
+
+struct CompileResult {
+  Bundle bundle;
+  std::vector<std::string> notes;
+};
+mlir::FailureOr<CompileResult> compileModule(mlir::ModuleOp module, const CompileOptions &options);
+
+/// "prism 0.1.0 (LLVM 22.1.8)".
+std::string compilerVersion();
+
+} // namespace prism
+
+#endif // PRISM_COMPILER_COMPILER_H

@@ -1,0 +1,172 @@
+//===- Inputs.cpp - Random inputs that suit each argument's use -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Prism/Check/Check.h"
+#include "Prism/Dialect/Scan/IR/Scan.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+
+using namespace mlir;
+using namespace prism;
+using namespace prism::check;
+
+std::optional<GateSet> check::parseGateSet(StringRef name) {
+  return llvm::StringSwitch<std::optional<GateSet>>(name)
+      .Case("mild", GateSet::mild)
+      .Case("hard", GateSet::hard)
+      .Case("mixed", GateSet::mixed)
+      .Case("burst", GateSet::burst)
+      .Default(std::nullopt);
+}
+
+namespace {
+enum class Use { normal, unitVector, fraction, gate };
+
+/// How a step uses an input, looking through casts.
+Use useOf(Value value) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (isa<arith::ExtFOp, arith::TruncFOp>(user)) {
+      Use inner = useOf(user->getResult(0));
+      if (inner != Use::normal)
+        return inner;
+    }
+    Value used = use.get();
+    if (auto decay = dyn_cast<scan::DecayOp>(user); decay && decay.getLogGate() == used)
+      return Use::gate;
+    if (auto erase = dyn_cast<scan::EraseOp>(user)) {
+      if (erase.getStrength() == used)
+        return Use::fraction;
+      return Use::unitVector;
+    }
+    if (auto inject = dyn_cast<scan::InjectOp>(user)) {
+      if (inject.getScale() == used)
+        return Use::fraction;
+      if (inject.getKey() == used)
+        return Use::unitVector;
+    }
+    if (auto read = dyn_cast<scan::ReadOp>(user); read && read.getQuery() == used)
+      return Use::unitVector;
+  }
+  return Use::normal;
+}
+
+class Generator {
+public:
+  explicit Generator(const InputOptions &options) : options(options), random(options.seed) {}
+
+  void fill(HostArray &array, Use use, const std::string &axes) {
+    array.values.resize(array.size());
+    switch (use) {
+    case Use::normal:
+    case Use::unitVector:
+      for (double &value : array.values)
+        value = normal(random);
+      if (use == Use::unitVector)
+        normalise(array);
+      break;
+    case Use::fraction:
+      for (double &value : array.values)
+        value = uniform(random);
+      break;
+    case Use::gate:
+      fillGates(array, axes);
+      break;
+    }
+    array.encode();
+  }
+
+private:
+  void normalise(HostArray &array) {
+    int64_t length = array.shape.back();
+    for (int64_t row = 0; row + length <= int64_t(array.values.size()); row += length) {
+      double sum = 0;
+      for (int64_t i = 0; i < length; ++i)
+        sum += array.values[row + i] * array.values[row + i];
+      for (int64_t i = 0; i < length; ++i)
+        array.values[row + i] /= std::sqrt(sum);
+    }
+  }
+
+  double mild() { return -std::log1p(std::exp(-normal(random))) / 16.0; }
+
+  void fillGates(HostArray &array, const std::string &axes) {
+    // Steps are counted along the time axis, whatever its place.
+    int64_t inner = 1, steps = 1;
+    if (size_t at = axes.find('t'); at != std::string::npos) {
+      steps = array.shape[at];
+      for (size_t i = at + 1; i < array.shape.size(); ++i)
+        inner *= array.shape[i];
+    }
+    for (size_t i = 0; i < array.values.size(); ++i) {
+      int64_t step = steps ? (int64_t(i) / inner) % steps : 0;
+      double &gate = array.values[i];
+      switch (options.gates) {
+      case GateSet::mild:
+        gate = mild();
+        break;
+      case GateSet::hard:
+        gate = -20.0;
+        break;
+      case GateSet::mixed: {
+        const double strong[] = {0.0, -20.0, -88.0, -std::numeric_limits<double>::infinity()};
+        int which = int(random() % 4);
+        gate = which == 0 ? mild() : strong[which];
+        break;
+      }
+      case GateSet::burst:
+        gate = step < 32 ? -20.0 : -0.01;
+        break;
+      }
+    }
+  }
+
+  const InputOptions &options;
+  std::mt19937_64 random;
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+};
+} // namespace
+
+HostArrays check::makeInputs(func::FuncOp entry, const runtime::EntryInfo &info, const InputOptions &options) {
+  runtime::Sizes sizes;
+  bool packed = !options.lengths.empty();
+  sizes.batch = packed ? 1 : options.batch;
+  sizes.steps = packed ? std::accumulate(options.lengths.begin(), options.lengths.end(), int64_t(0)) : options.steps;
+  sizes.sequences = packed ? int64_t(options.lengths.size()) : options.batch;
+
+  scan::RecurrenceOp op;
+  entry.walk([&](scan::RecurrenceOp found) { op = found; });
+  Generator generator(options);
+  HostArrays inputs;
+  for (const auto &[i, argument] : llvm::enumerate(info.arguments)) {
+    if (runtime::isWritten(argument.role))
+      continue;
+    if (argument.role == runtime::Role::InitialState && !options.initialState)
+      continue;
+    if (argument.role == runtime::Role::Offsets && !packed)
+      continue;
+    HostArray array;
+    array.dtype = argument.dtype;
+    array.shape = runtime::shapeOf(argument, sizes);
+    if (argument.role == runtime::Role::Offsets) {
+      array.values = {0.0};
+      for (int64_t length : options.lengths)
+        array.values.push_back(array.values.back() + double(length));
+      array.encode();
+    } else {
+      Use use = Use::normal;
+      if (op)
+        for (auto [n, input] : llvm::enumerate(op.getInputs()))
+          if (input == entry.getArgument(i))
+            use = useOf(op.getInputArgument(n));
+      generator.fill(array, use, argument.axes);
+    }
+    inputs[argument.name] = std::move(array);
+  }
+  return inputs;
+}

@@ -1,0 +1,94 @@
+//===- Play.cpp - One kernel on host arrays -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Prism/Check/Check.h"
+#include "llvm/ADT/StringRef.h"
+
+using namespace prism;
+using namespace prism::check;
+
+static runtime::Failure failed(const std::string &message) { return runtime::Failure{message}; }
+
+bool check::canPlay(const runtime::KernelInfo &kernel, const Device &device) {
+  if (device.isCuda())
+    return kernel.target == runtime::Target::Cuda;
+  return kernel.target == runtime::Target::Cpu && runtime::isaLevel(kernel.isa) <= runtime::hostIsaLevel();
+}
+
+static runtime::Status playOnCpu(const runtime::Entry &entry, const runtime::Selection &pinned, HostArrays &inputs,
+                                 HostArrays &outputs, const Device &device) {
+  runtime::Result<runtime::Call> call = runtime::bindCall(entry.info(), bindings(inputs, outputs));
+  if (!call)
+    return call.failure();
+  runtime::Result<runtime::LoadedCpuKernel> kernel = entry.cpuKernel(call->sizes, pinned);
+  if (!kernel)
+    return kernel.failure();
+  auto player = runtime::CpuPlayer::create(device.threads);
+  if (!player)
+    return player.failure();
+  return (*player)->run(*kernel, *call);
+}
+
+static runtime::Status playOnCuda(const runtime::Entry &entry, const runtime::Selection &pinned, HostArrays &inputs,
+                                  HostArrays &outputs, const Device &device) {
+  int ordinal = 0;
+  llvm::StringRef suffix = llvm::StringRef(device.name).drop_front(4);
+  if (!suffix.empty() && (!suffix.consume_front(":") || suffix.getAsInteger(10, ordinal)))
+    return failed("device '" + device.name + "': expected cpu or cuda:N");
+  auto gpu = runtime::CudaDevice::open(ordinal);
+  if (!gpu)
+    return gpu.failure();
+  // Binding checks shapes on the host arrays; only the pointers differ.
+  runtime::Result<runtime::Call> call = runtime::bindCall(entry.info(), bindings(inputs, outputs));
+  if (!call)
+    return call.failure();
+  std::vector<runtime::CudaBuffer> buffers;
+  std::vector<std::pair<HostArray *, size_t>> results;
+  for (size_t i = 0; i < entry.info().arguments.size(); ++i) {
+    const runtime::ArgumentInfo &argument = entry.info().arguments[i];
+    HostArrays &arrays = runtime::isWritten(argument.role) ? outputs : inputs;
+    auto found = arrays.find(argument.name);
+    if (found == arrays.end())
+      continue; // absent: its word is already 0
+    HostArray &array = found->second;
+    auto buffer = gpu->allocate(std::max<int64_t>(array.bytes.size(), 1));
+    if (!buffer)
+      return buffer.failure();
+    if (!array.bytes.empty())
+      if (runtime::Status status = gpu->upload(*buffer, array.bytes.data(), array.bytes.size()); !status)
+        return status;
+    call->words[i] = reinterpret_cast<uint64_t>(buffer->data());
+    if (runtime::isWritten(argument.role))
+      results.push_back({&array, buffers.size()});
+    buffers.push_back(std::move(*buffer));
+  }
+  auto kernel = entry.cudaKernel(*gpu, call->sizes, pinned);
+  if (!kernel)
+    return kernel.failure();
+  if (runtime::Status status = gpu->launch(*kernel, *call); !status)
+    return status;
+  if (runtime::Status status = gpu->synchronize(); !status)
+    return status;
+  for (auto [array, buffer] : results)
+    if (!array->bytes.empty())
+      if (runtime::Status status = gpu->download(array->bytes.data(), buffers[buffer], array->bytes.size()); !status)
+        return status;
+  return gpu->synchronize();
+}
+
+runtime::Status check::play(const runtime::Program &program, const std::string &entryName,
+                            const runtime::KernelInfo &kernel, HostArrays &inputs, HostArrays &outputs,
+                            const Device &device) {
+  runtime::Result<runtime::Entry> entry = program.entry(entryName);
+  if (!entry)
+    return entry.failure();
+  runtime::Selection pinned;
+  pinned.schedule = kernel.plan.schedule;
+  pinned.isa = kernel.isa;
+  runtime::Status status = device.isCuda() ? playOnCuda(*entry, pinned, inputs, outputs, device)
+                                           : playOnCpu(*entry, pinned, inputs, outputs, device);
+  for (auto &[name, array] : outputs)
+    array.decode();
+  return status;
+}

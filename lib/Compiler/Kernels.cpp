@@ -1,0 +1,159 @@
+//===- Kernels.cpp - Code of one unit -------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Prism/Compiler/Compiler.h"
+#include "Prism/Conversion/TileToCPU/TileToCPU.h"
+#include "Prism/Conversion/TileToGPU/TileToGPU.h"
+#include "Prism/Target/CPU/CPU.h"
+#include "Prism/Target/GPU/GPU.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace prism;
+
+/// A copy of the unit's module whose program has the kernel's symbol.
+static OwningOpRef<ModuleOp> copyForKernel(const Unit &unit, std::string &symbol, tile::ProgramOp &program) {
+  OwningOpRef<ModuleOp> copy = unit.module.get().clone();
+  program = *copy->getOps<tile::ProgramOp>().begin();
+  symbol = "prism_" + unit.entry + "_" + scan::stringifySchedule(unit.plan.getSchedule()).str();
+  program.setSymName(symbol);
+  return copy;
+}
+
+static runtime::KernelInfo describe(const Unit &unit, const std::string &symbol, tile::ProgramOp program) {
+  runtime::KernelInfo info;
+  info.symbol = symbol;
+  info.plan.schedule = scan::stringifySchedule(unit.plan.getSchedule()).str();
+  info.plan.chunk = program.getChunk();
+  info.plan.valueBlock = program.getValueBlock();
+  info.plan.stages = unit.plan.getStages();
+  info.valueBlocks = program.getValueBlocks();
+  info.matmul = "ieee";
+  return info;
+}
+
+static FailureOr<std::string> linkObject(ModuleOp module, StringRef isa) {
+  llvm::SmallString<128> folder;
+  if (std::error_code code = llvm::sys::fs::createUniqueDirectory("prism-link", folder))
+    return module.emitError("cannot make a temporary folder: ") << code.message();
+  llvm::scope_exit cleanUp([&] { llvm::sys::fs::remove_directories(folder); });
+  std::string object = (folder + "/kernel.o").str(), shared = (folder + "/kernel.so").str();
+  {
+    std::error_code code;
+    llvm::raw_fd_ostream os(object, code);
+    if (code)
+      return module.emitError("cannot write '") << object << "': " << code.message();
+    if (failed(emitObject(module, isa, os)))
+      return failure();
+  }
+  std::string error;
+  if (failed(linkShared(object, shared, error)))
+    return module.emitError(error);
+  auto buffer = llvm::MemoryBuffer::getFile(shared);
+  if (!buffer)
+    return module.emitError("cannot read '") << shared << "': " << buffer.getError().message();
+  return (*buffer)->getBuffer().str();
+}
+
+/// Converts a CPU unit for one level; `info` gets its symbol and workspace.
+static LogicalResult convertForLevel(ModuleOp module, StringRef level, runtime::KernelInfo &info) {
+  FailureOr<CPUOptions> options = CPUOptions::forIsa(level);
+  if (failed(options))
+    return module.emitError("no code for the level '") << level << "'";
+  if (failed(convertTileToCPU(module, *options)))
+    return failure();
+  SmallVector<CPUKernelInfo> kernels = getCPUKernels(module);
+  info.isa = level.str();
+  info.workspace = kernels.front().workspaceBytes;
+  return success();
+}
+
+static FailureOr<std::vector<CompiledKernel>> compileForCpu(const Unit &unit) {
+  std::vector<CompiledKernel> kernels;
+  for (const std::string &level : unit.target.levels()) {
+    CompiledKernel kernel;
+    std::string symbol;
+    tile::ProgramOp program;
+    OwningOpRef<ModuleOp> module = copyForKernel(unit, symbol, program);
+    kernel.info = describe(unit, symbol, program);
+    kernel.info.target = runtime::Target::Cpu;
+    if (failed(convertForLevel(*module, level, kernel.info)))
+      return failure();
+    FailureOr<std::string> object = linkObject(*module, level);
+    if (failed(object))
+      return failure();
+    kernel.object = std::move(*object);
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
+static FailureOr<std::vector<CompiledKernel>> compileForCuda(const Unit &unit, bool withCubin) {
+  CompiledKernel kernel;
+  std::string symbol;
+  tile::ProgramOp program;
+  OwningOpRef<ModuleOp> module = copyForKernel(unit, symbol, program);
+  const targetinfo::GPUInfo &gpu = unit.target.gpu();
+  kernel.info = describe(unit, symbol, program);
+  kernel.info.target = runtime::Target::Cuda;
+  kernel.info.chip = gpu.chip;
+  kernel.info.ptxVersion = targetinfo::formatPtxVersion(gpu.ptxVersion);
+  tiletogpu::GPUOptions options;
+  options.target = gpu;
+  FailureOr<tiletogpu::GPUKernelInfo> converted = tiletogpu::convertProgramToGPU(program, options);
+  if (failed(converted) || failed(lowerKernelToNVVM(*module)))
+    return failure();
+  kernel.info.threads = converted->threads;
+  kernel.info.shared = converted->sharedBytes;
+  kernel.info.itemsPerBlock = converted->itemsPerBlock;
+  if (!converted->declined.empty())
+    kernel.notes.push_back("entry '" + unit.entry + "': state in shared memory, not in registers: " + converted->declined);
+  FailureOr<std::string> ptx = emitPTX(*module, gpu);
+  if (failed(ptx))
+    return failure();
+  kernel.ptx = std::move(*ptx);
+  if (withCubin) {
+    std::string error;
+    FailureOr<Assembled> assembled = assemble(kernel.ptx, gpu.chip, error);
+    if (failed(assembled))
+      return module->emitError(error);
+    kernel.cubin = std::move(assembled->cubin);
+    if (!assembled->note.empty())
+      kernel.notes.push_back(assembled->note);
+    if (assembled->resources.spillStores > 0)
+      kernel.notes.push_back("entry '" + unit.entry + "', " + kernel.info.plan.schedule + ", " + gpu.chip + ": spills " +
+                             std::to_string(assembled->resources.spillStores) + " bytes");
+  }
+  std::vector<CompiledKernel> kernels;
+  kernels.push_back(std::move(kernel));
+  return kernels;
+}
+
+FailureOr<std::vector<CompiledKernel>> prism::compileUnit(const Unit &unit, const CompileOptions &options) {
+  return unit.target.isCuda() ? compileForCuda(unit, options.assemble) : compileForCpu(unit);
+}
+
+FailureOr<std::string> prism::emitLLVMText(const Unit &unit) {
+  runtime::KernelInfo info;
+  std::string symbol;
+  tile::ProgramOp program;
+  OwningOpRef<ModuleOp> module = copyForKernel(unit, symbol, program);
+  StringRef level = unit.target.levels().back();
+  if (failed(convertForLevel(*module, level, info)))
+    return failure();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code = translateToOptimizedLLVM(*module, level, context);
+  if (!code)
+    return failure();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << *code;
+  return text;
+}

@@ -1,0 +1,39 @@
+//===- Commands.h - What prism-compile can be asked to do -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#ifndef PRISM_TOOLS_PRISM_COMPILE_COMMANDS_H
+#define PRISM_TOOLS_PRISM_COMPILE_COMMANDS_H
+
+#include "Prism/Check/Check.h"
+#include "Prism/Compiler/Compiler.h"
+
+namespace prism {
+
+/// --check and --sample: shapes and data of one call.
+struct CallOptions {
+  std::string shape;   // "B=2,T=65" or "lengths=3+0+5"
+  std::string gates = "mild";
+  std::string device = "cpu";
+  std::string sampleFolder;
+  uint64_t seed = 1;
+  bool noInitialState = false;
+  unsigned threads = 0;
+};
+
+/// Prints a stage of every unit (scan, plan, tile, llvm, ptx), or writes the
+/// binary ones (cubin, obj) of the single unit there is. `output` empty: stdout.
+mlir::LogicalResult emitStage(mlir::ModuleOp module, llvm::StringRef stage, const CompileOptions &options,
+                              llvm::StringRef output);
+
+/// Compiles to a bundle in a temporary folder, plays every kernel it holds for
+/// the device and compares with the float64 recurrence. Prints one line a
+/// kernel and tensor; fails if any is outside its limit.
+mlir::LogicalResult checkEntries(mlir::ModuleOp module, const CompileOptions &options, const CallOptions &call);
+
+/// Writes random inputs and the float64 recurrence's outputs as .npy files.
+mlir::LogicalResult writeSamples(mlir::ModuleOp module, const CompileOptions &options, const CallOptions &call);
+
+} // namespace prism
+
+#endif // PRISM_TOOLS_PRISM_COMPILE_COMMANDS_H

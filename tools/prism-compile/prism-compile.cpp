@@ -1,0 +1,222 @@
+//===- prism-compile.cpp - From a model to kernels ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+#include "Prism/Compiler/Explain.h"
+#include "Prism/Compiler/PlanFile.h"
+#include "Prism/Import/Import.h"
+#include "Prism/Registration/Registration.h"
+#include "Prism/Spec/Spec.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include <nlohmann/json.hpp>
+
+using namespace mlir;
+using namespace prism;
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("prism-compile");
+static cl::opt<std::string> input(cl::Positional, cl::desc("SPEC.json|MODULE.mlir"), cl::Required, cl::cat(category));
+static cl::opt<std::string> output("o", cl::desc("bundle folder, or file of a stage (default: NAME.bundle, or stdout)"),
+                                   cl::value_desc("path"), cl::cat(category));
+static cl::list<std::string> targets("target",
+                                     cl::desc("cpu, cpu:x86-64-v4, cuda:sm_90a, cuda:sm_90a{ptx=8.7,smem=99K}; "
+                                              "several with commas (default: the spec's, else cpu)"),
+                                     cl::value_desc("target,..."), cl::cat(category));
+static cl::list<std::string> entries("entry", cl::desc("entries to compile (default: all of them)"),
+                                     cl::value_desc("forward,decode"), cl::CommaSeparated, cl::cat(category));
+static cl::opt<std::string> emit("emit", cl::desc("stage to print: scan, plan, tile, llvm, ptx, cubin, obj or bundle"),
+                                 cl::init("bundle"), cl::value_desc("stage"), cl::cat(category));
+static cl::opt<std::string> plan("plan", cl::desc("JSON file with a plan, for all entries or by entry"),
+                                 cl::value_desc("file"), cl::cat(category));
+static cl::opt<bool> expand("expand", cl::desc("print the spec written out: no family, all defaults in place"), cl::cat(category));
+static cl::opt<bool> explain("explain", cl::desc("say what was recognised, what was chosen, and what it costs"), cl::cat(category));
+static cl::opt<bool> check("check", cl::desc("run the compiled entries on random inputs and compare with the float64 recurrence"),
+                           cl::cat(category));
+static cl::opt<std::string> shape("shape", cl::desc("of --check and --sample: B=2,T=65, or lengths=3+0+62 for packed sequences"),
+                                  cl::value_desc("B=..,T=.."), cl::cat(category));
+static cl::opt<std::string> gates("gates", cl::desc("log-gates of --check: mild, hard (-20), mixed (also -88, -inf), burst"),
+                                  cl::init("mild"), cl::cat(category));
+static cl::opt<std::string> device("device", cl::desc("of --check: cpu or cuda:0"), cl::init("cpu"), cl::cat(category));
+static cl::opt<uint64_t> seed("seed", cl::desc("of --check and --sample"), cl::init(1), cl::cat(category));
+static cl::opt<unsigned> threads("threads", cl::desc("of --check on the CPU (default: all)"), cl::init(0), cl::cat(category));
+static cl::opt<bool> noState("no-initial-state", cl::desc("--check and --sample without an initial state"), cl::cat(category));
+static cl::opt<std::string> sample("sample", cl::desc("write random inputs and the float64 outputs (NAME.expected.npy) to a folder"),
+                                   cl::value_desc("dir"), cl::cat(category));
+static cl::opt<bool> noAssemble("no-assemble", cl::desc("leave PTX unassembled"), cl::cat(category));
+
+static constexpr const char *overview = R"(Compiles a prefix-scannable sequence model to kernels.
+
+  prism-compile examples/gated_deltanet.json -o gdn --target=cpu,cuda:sm_90a
+  prism-compile examples/prism_l2.json --check --shape B=2,T=1000
+  prism-compile examples/gated_deltanet.json --emit=tile
+  prism-compile examples/prism_l2.json --explain --emit=plan
+)";
+
+static int fail(const llvm::Twine &message) {
+  llvm::errs() << "prism-compile: error: " << message << "\n";
+  return 1;
+}
+
+/// The module of a .json or .mlir input, its bundle name, expanded text and targets.
+struct Input {
+  OwningOpRef<ModuleOp> module;
+  std::string name, spec;
+  std::vector<std::string> targets;
+};
+
+/// "cpu,cuda:sm_90a{ptx=8.7,smem=99K}" at the commas outside of braces.
+static std::vector<std::string> splitTargets(ArrayRef<std::string> given) {
+  std::vector<std::string> split;
+  for (StringRef text : given) {
+    bool inside = false, start = true;
+    for (char c : text) {
+      if (start)
+        split.emplace_back();
+      start = c == ',' && !inside;
+      inside = (inside || c == '{') && c != '}';
+      if (!start)
+        split.back() += c;
+    }
+  }
+  return split;
+}
+
+static std::optional<Input> readSpecInput(StringRef text, MLIRContext &context) {
+  spec::SpecDiagnostic diagnostic;
+  llvm::FailureOr<spec::Spec> model = spec::readSpec(text, input, diagnostic);
+  if (failed(model)) {
+    llvm::errs() << diagnostic.str() << "\n";
+    return std::nullopt;
+  }
+  Input result;
+  result.name = model->name;
+  result.spec = spec::printSpec(spec::expandSpec(*model));
+  result.targets = model->targets;
+  if (!expand)
+    result.module = spec::importSpec(*model, &context);
+  return result;
+}
+
+static int writeTheBundle(Input &in, const CompileOptions &options) {
+  FailureOr<CompileResult> result = compileModule(*in.module, options);
+  if (failed(result))
+    return 1;
+  result->bundle.manifest.name = in.name;
+  result->bundle.spec = in.spec;
+  std::string path = output.empty() ? in.name + ".bundle" : output.getValue();
+  if (llvm::Error error = writeBundle(result->bundle, path))
+    return fail(llvm::toString(std::move(error)));
+  for (const std::string &note : result->notes)
+    llvm::errs() << "prism-compile: note: " << note << "\n";
+  llvm::outs() << "wrote " << path << " (" << result->bundle.files.size() << " files)\n";
+  return 0;
+}
+
+static int explainAll(ModuleOp module, const CompileOptions &options) {
+  auto functions = findEntries(module, options.entries);
+  auto wanted = parseTargets(module, options.targets);
+  if (failed(functions) || failed(wanted))
+    return 1;
+  for (func::FuncOp entry : *functions) {
+    std::vector<Unit> units;
+    for (const targetinfo::Target &target : *wanted) {
+      auto some = buildUnits(entry, target, options);
+      if (failed(some))
+        return 1;
+      for (Unit &unit : *some)
+        units.push_back(std::move(unit));
+    }
+    explainEntry(llvm::outs(), entry, units, {});
+  }
+  return 0;
+}
+
+static int run(MLIRContext &context) {
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> buffer = llvm::MemoryBuffer::getFileOrSTDIN(input);
+  if (!buffer)
+    return fail("cannot read '" + input + "': " + buffer.getError().message());
+  bool isJson = StringRef(input).ends_with(".json");
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
+  Input in;
+  if (isJson) {
+    std::optional<Input> read = readSpecInput((*buffer)->getBuffer(), context);
+    if (!read)
+      return 1;
+    in = std::move(*read);
+  } else {
+    if (expand)
+      return fail("--expand takes a .json spec, found '" + input + "'");
+    in.name = llvm::sys::path::stem(input).str();
+    in.targets = {"cpu"};
+    sources.AddNewSourceBuffer(std::move(*buffer), SMLoc());
+    in.module = parseSourceFile<ModuleOp>(sources, &context);
+  }
+  if (expand) {
+    llvm::outs() << in.spec << (StringRef(in.spec).ends_with("\n") ? "" : "\n");
+    return 0;
+  }
+  if (!in.module)
+    return 1;
+
+  CompileOptions options;
+  options.entries.assign(entries.begin(), entries.end());
+  options.targets = targets.empty() ? in.targets : splitTargets({targets.begin(), targets.end()});
+  if (options.targets.empty())
+    options.targets = {"cpu"};
+  options.assemble = !noAssemble;
+  if (llvm::sys::Process::StandardErrIsDisplayed())
+    options.progress = [](StringRef what) { llvm::errs() << "prism-compile: " << what << "\n"; };
+  if (!plan.empty()) {
+    auto text = llvm::MemoryBuffer::getFile(plan);
+    if (!text)
+      return fail("cannot read '" + plan + "': " + text.getError().message());
+    auto plans = readPlanFile((*text)->getBuffer(), plan);
+    if (!plans)
+      return fail(llvm::toString(plans.takeError()));
+    options.plans = std::move(*plans);
+  }
+
+  if (explain) {
+    if (int status = explainAll(*in.module, options))
+      return status;
+    if (!emit.getNumOccurrences() && output.empty())
+      return 0;
+  }
+  CallOptions call{shape, gates, device, sample, seed, noState, threads};
+  if (!sample.empty() && failed(writeSamples(*in.module, options, call)))
+    return 1;
+  if (check)
+    return failed(checkEntries(*in.module, options, call));
+  if (!sample.empty() && output.empty())
+    return 0;
+  if (emit != "bundle")
+    return failed(emitStage(*in.module, emit, options, output));
+  return writeTheBundle(in, options);
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM initLLVM(argc, argv);
+  cl::HideUnrelatedOptions(category);
+  cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << compilerVersion() << "\n"; });
+  cl::ParseCommandLineOptions(argc, argv, overview);
+  static constexpr StringRef stages[] = {"scan", "plan", "tile", "llvm", "ptx", "cubin", "obj", "bundle"};
+  if (!llvm::is_contained(stages, emit)) {
+    StringRef nearest = *llvm::min_element(
+        stages, [](StringRef a, StringRef b) { return a.edit_distance(emit) < b.edit_distance(emit); });
+    return fail("--emit: unknown stage '" + emit + "', expected scan, plan, tile, llvm, ptx, cubin, obj or bundle; did you mean '" +
+                nearest + "'?");
+  }
+  DialectRegistry registry;
+  registerPrismDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  return run(context);
+}
