@@ -69,9 +69,9 @@ int ptxNumber(const std::string &version) {
          (dot == std::string::npos ? 0 : std::atoi(version.c_str() + dot + 1));
 }
 
+/// "8.0" of 80 in tenths, "12.6" of 1206 in hundredths.
 std::string dotted(int number, int unit) {
-  return std::to_string(number / unit) + "." +
-         std::to_string(number % unit / (unit / 10));
+  return std::to_string(number / unit) + "." + std::to_string(number % unit);
 }
 
 /// Refuses PTX that the driver is too old for, where that is known.
@@ -79,7 +79,7 @@ Status checkPtx(const KernelInfo &kernel, int driverVersion) {
   int newest = newestPtx(driverVersion);
   if (newest == 0 || ptxNumber(kernel.ptxVersion) <= newest)
     return Success{};
-  return Failure{"driver " + dotted(driverVersion, 1000) +
+  return Failure{"driver " + dotted(driverVersion / 10, 100) +
                  " supports PTX up to " + dotted(newest, 10) +
                  ", this bundle needs " + kernel.ptxVersion};
 }
