@@ -20,6 +20,9 @@ using namespace prism;
 
 /// A copy of the unit's module whose program has the kernel's symbol.
 static OwningOpRef<ModuleOp> copyForKernel(const Unit &unit, std::string &symbol, tile::ProgramOp &program) {
+  // The lowerings are called as functions here, not as passes that would load
+  // the dialects they build.
+  unit.module.get().getContext()->loadAllAvailableDialects();
   OwningOpRef<ModuleOp> copy = unit.module.get().clone();
   program = *copy->getOps<tile::ProgramOp>().begin();
   symbol = "prism_" + unit.entry + "_" + scan::stringifySchedule(unit.plan.getSchedule()).str();

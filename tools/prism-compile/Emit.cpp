@@ -25,7 +25,7 @@ static FailureOr<std::string> emitUnit(const Unit &unit, StringRef stage, const 
   if (stage == "tile") {
     // The program alone: what one work item does.
     OpPrintingFlags flags;
-    unit.module->walk([&](tile::ProgramOp program) { program.print(os, flags); });
+    unit.module.get().walk([&](tile::ProgramOp program) { program.print(os, flags); });
     os << "\n";
     return text;
   }
@@ -37,7 +37,7 @@ static FailureOr<std::string> emitUnit(const Unit &unit, StringRef stage, const 
   const CompiledKernel &kernel = kernels->front();
   const std::string &code = stage == "ptx" ? kernel.ptx : stage == "cubin" ? kernel.cubin : kernel.object;
   if (code.empty()) {
-    InFlightDiagnostic diag = mlir::emitError(unit.module->getLoc()) << "no " << stage << " for " << unit.target.str();
+    InFlightDiagnostic diag = mlir::emitError(unit.module.get().getLoc()) << "no " << stage << " for " << unit.target.str();
     for (const std::string &note : kernel.notes)
       diag << "; " << note;
     return failure();

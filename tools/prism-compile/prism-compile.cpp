@@ -13,6 +13,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -38,7 +39,7 @@ static cl::opt<std::string> plan("plan", cl::desc("JSON file with a plan, for al
                                  cl::value_desc("file"), cl::cat(category));
 static cl::opt<bool> expand("expand", cl::desc("print the spec written out: no family, all defaults in place"), cl::cat(category));
 static cl::opt<bool> explain("explain", cl::desc("say what was recognised, what was chosen, and what it costs"), cl::cat(category));
-static cl::opt<bool> check("check", cl::desc("run the compiled entries on random inputs and compare with the float64 recurrence"),
+static cl::opt<bool> checkFlag("check", cl::desc("run the compiled entries on random inputs and compare with the float64 recurrence"),
                            cl::cat(category));
 static cl::opt<std::string> shape("shape", cl::desc("of --check and --sample: B=2,T=65, or lengths=3+0+62 for packed sequences"),
                                   cl::value_desc("B=..,T=.."), cl::cat(category));
@@ -46,7 +47,7 @@ static cl::opt<std::string> gates("gates", cl::desc("log-gates of --check: mild,
                                   cl::init("mild"), cl::cat(category));
 static cl::opt<std::string> device("device", cl::desc("of --check: cpu or cuda:0"), cl::init("cpu"), cl::cat(category));
 static cl::opt<uint64_t> seed("seed", cl::desc("of --check and --sample"), cl::init(1), cl::cat(category));
-static cl::opt<unsigned> threads("threads", cl::desc("of --check on the CPU (default: all)"), cl::init(0), cl::cat(category));
+static cl::opt<unsigned> threads("cpu-threads", cl::desc("of --check on the CPU (default: all)"), cl::init(0), cl::cat(category));
 static cl::opt<bool> noState("no-initial-state", cl::desc("--check and --sample without an initial state"), cl::cat(category));
 static cl::opt<std::string> sample("sample", cl::desc("write random inputs and the float64 outputs (NAME.expected.npy) to a folder"),
                                    cl::value_desc("dir"), cl::cat(category));
@@ -169,7 +170,7 @@ static int run(MLIRContext &context) {
 
   CompileOptions options;
   options.entries.assign(entries.begin(), entries.end());
-  options.targets = targets.empty() ? in.targets : splitTargets({targets.begin(), targets.end()});
+  options.targets = targets.empty() ? in.targets : splitTargets(std::vector<std::string>(targets.begin(), targets.end()));
   if (options.targets.empty())
     options.targets = {"cpu"};
   options.assemble = !noAssemble;
@@ -194,7 +195,7 @@ static int run(MLIRContext &context) {
   CallOptions call{shape, gates, device, sample, seed, noState, threads};
   if (!sample.empty() && failed(writeSamples(*in.module, options, call)))
     return 1;
-  if (check)
+  if (checkFlag)
     return failed(checkEntries(*in.module, options, call));
   if (!sample.empty() && output.empty())
     return 0;
