@@ -48,12 +48,10 @@ void define(CLI::App &app, Options &options) {
   // One array after each --in, so that BUNDLE and ENTRY may follow.
   app.add_option("--in", options.in, "input array NAME=FILE.npy; repeat")
       ->type_name("NAME=FILE")
-      ->expected(1)
-      ->take_all();
+      ->allow_extra_args(false);
   app.add_option("--out", options.out, "output array NAME=FILE.npy; repeat")
       ->type_name("NAME=FILE")
-      ->expected(1)
-      ->take_all();
+      ->allow_extra_args(false);
   app.add_option("--device", options.device, "cpu or cuda:N (default cpu)")
       ->type_name("DEVICE");
   app.add_option("--threads", options.threads,

@@ -183,7 +183,7 @@ TEST(Manifest, ThousandMutations) {
   int refused = 0;
   for (int round = 0; round < 1000; ++round) {
     std::string text = original;
-    for (unsigned edit = 0, edits = 1 + random() % 4; edit < edits; ++edit) {
+    for (unsigned left = 1 + random() % 4; left > 0 && !text.empty(); --left) {
       size_t at = random() % text.size();
       switch (random() % 4) {
       case 0:
