@@ -27,14 +27,17 @@ void ScanDialect::initialize() {
       >();
 }
 
-LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, Schedule schedule,
-                               int64_t chunk, int64_t valueBlock, int64_t stages) {
+LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               Schedule schedule, int64_t chunk,
+                               int64_t valueBlock, int64_t stages) {
   if (chunk < 1 || chunk > 256)
     return emitError() << "chunk must lie in 1..256, found " << chunk;
   if (schedule == Schedule::recurrent && chunk != 1)
     return emitError() << "the recurrent schedule has chunk 1, found " << chunk;
   if (valueBlock < 0)
-    return emitError() << "value_block must be 0 (all columns) or positive, found " << valueBlock;
+    return emitError()
+           << "value_block must be 0 (all columns) or positive, found "
+           << valueBlock;
   if (stages < 1 || stages > 8)
     return emitError() << "stages must lie in 1..8, found " << stages;
   return success();

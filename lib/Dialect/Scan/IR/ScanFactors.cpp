@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prism/Dialect/Scan/IR/Scan.h"
-#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/STLExtras.h"
 #include <cmath>
 
 using namespace mlir;
@@ -26,7 +26,9 @@ bool DecayOp::isLinear() { return true; }
 bool DecayOp::hasChunkForm(std::string &reason) {
   if (getAlong() == DecayAlong::scalar)
     return true;
-  reason = ("a decay along " + stringifyDecayAlong(getAlong()) + " has no chunk form yet; the recurrent schedule takes it").str();
+  reason = ("a decay along " + stringifyDecayAlong(getAlong()) +
+            " has no chunk form yet; the recurrent schedule takes it")
+               .str();
   return false;
 }
 
@@ -34,23 +36,41 @@ void DecayOp::contributeToChunk(ChunkAssembler &assembler) {
   assembler.addDecay(*this, getLogGate(), getAlong());
 }
 
+/// exp(-inf) * anything is an exact 0, also where the state overflowed.
+static double keep(double factor, double x) {
+  return factor == 0.0 ? 0.0 : factor * x;
+}
+
 void DecayOp::applyStep(StepState &step) {
   MutableArrayRef<double> state = step.state();
   ArrayRef<double> gate = step.get(getLogGate());
   int64_t keys = step.keys(), values = step.values();
-  for (int64_t k = 0; k < keys; ++k)
-    for (int64_t v = 0; v < values; ++v) {
-      int64_t at = 0;
-      if (getAlong() == DecayAlong::key)
-        at = k;
-      else if (getAlong() == DecayAlong::value)
-        at = v;
-      else if (getAlong() == DecayAlong::element)
-        at = k * values + v;
-      // exp(-inf) * anything kept is an exact 0, also where the state overflowed.
-      double factor = std::exp(gate[at]);
-      state[k * values + v] = factor == 0.0 ? 0.0 : factor * state[k * values + v];
-    }
+  DecayAlong along = getAlong();
+  if (along == DecayAlong::element) {
+    for (auto [x, g] : llvm::zip_equal(state, gate))
+      x = keep(std::exp(g), x);
+    return;
+  }
+  if (along == DecayAlong::value) {
+    MutableArrayRef<double> factors = step.scratch(values);
+    for (int64_t v = 0; v < values; ++v)
+      factors[v] = std::exp(gate[v]);
+    for (int64_t k = 0; k < keys; ++k)
+      for (int64_t v = 0; v < values; ++v)
+        state[k * values + v] = keep(factors[v], state[k * values + v]);
+    return;
+  }
+  double factor = 0.0;
+  for (int64_t k = 0; k < keys; ++k) {
+    if (k == 0 || along == DecayAlong::key)
+      factor = std::exp(gate[k]);
+    MutableArrayRef<double> row = state.slice(k * values, values);
+    if (factor == 0.0)
+      llvm::fill(row, 0.0);
+    else
+      for (double &x : row)
+        x *= factor;
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -63,26 +83,39 @@ bool EraseOp::isLinear() { return true; }
 bool EraseOp::hasChunkForm(std::string &) { return true; }
 
 void EraseOp::contributeToChunk(ChunkAssembler &assembler) {
-  assembler.addErase(*this, getOf() ? getOf() : getState(), getRead(), getWrite(), getStrength());
+  assembler.addErase(*this, getOf() ? getOf() : getState(), getRead(),
+                     getWrite(), getStrength());
+}
+
+/// to += factor * from
+static void addScaled(MutableArrayRef<double> to, double factor,
+                      ArrayRef<double> from) {
+  double *out = to.data();
+  const double *in = from.data();
+  for (size_t i = 0, e = to.size(); i < e; ++i)
+    out[i] += factor * in[i];
 }
 
 void EraseOp::applyStep(StepState &step) {
   MutableArrayRef<double> state = step.state();
   // `of` names an earlier state of this step; the caller kept its values.
-  ArrayRef<double> source = getOf() ? step.get(getOf()) : ArrayRef<double>(state);
-  ArrayRef<double> read = step.get(getRead()), write = step.get(getWrite()), strength = step.get(getStrength());
-  int64_t keys = step.keys(), values = step.values();
-  int64_t ranks = strength.size();
+  ArrayRef<double> source =
+      getOf() ? step.get(getOf()) : ArrayRef<double>(state);
+  ArrayRef<double> read = step.get(getRead()), write = step.get(getWrite());
+  ArrayRef<double> strength = step.get(getStrength());
+  int64_t keys = step.keys(), values = step.values(), ranks = strength.size();
   // All ranks read before any writes: the sum is simultaneous.
-  SmallVector<double> gone(ranks * values, 0.0);
-  for (int64_t r = 0; r < ranks; ++r)
-    for (int64_t k = 0; k < keys; ++k)
-      for (int64_t v = 0; v < values; ++v)
-        gone[r * values + v] += read[r * keys + k] * source[k * values + v];
-  for (int64_t r = 0; r < ranks; ++r)
-    for (int64_t k = 0; k < keys; ++k)
-      for (int64_t v = 0; v < values; ++v)
-        state[k * values + v] -= strength[r] * write[r * keys + k] * gone[r * values + v];
+  MutableArrayRef<double> gone = step.scratch(ranks * values);
+  llvm::fill(gone, 0.0);
+  for (int64_t k = 0; k < keys; ++k)
+    for (int64_t r = 0; r < ranks; ++r)
+      addScaled(gone.slice(r * values, values), read[r * keys + k],
+                source.slice(k * values, values));
+  for (int64_t k = 0; k < keys; ++k)
+    for (int64_t r = 0; r < ranks; ++r)
+      addScaled(state.slice(k * values, values),
+                -(strength[r] * write[r * keys + k]),
+                gone.slice(r * values, values));
 }
 
 //===----------------------------------------------------------------------===//
@@ -101,11 +134,14 @@ void InjectOp::contributeToChunk(ChunkAssembler &assembler) {
 void InjectOp::applyStep(StepState &step) {
   MutableArrayRef<double> state = step.state();
   ArrayRef<double> key = step.get(getKey()), value = step.get(getValue());
-  ArrayRef<double> scale = getScale() ? step.get(getScale()) : ArrayRef<double>();
+  ArrayRef<double> scale;
+  if (getScale())
+    scale = step.get(getScale());
   int64_t keys = step.keys(), values = step.values();
   int64_t ranks = key.size() / keys;
-  for (int64_t l = 0; l < ranks; ++l)
-    for (int64_t k = 0; k < keys; ++k)
-      for (int64_t v = 0; v < values; ++v)
-        state[k * values + v] += (getScale() ? scale[l] : 1.0) * key[l * keys + k] * value[l * values + v];
+  for (int64_t k = 0; k < keys; ++k)
+    for (int64_t l = 0; l < ranks; ++l)
+      addScaled(state.slice(k * values, values),
+                (getScale() ? scale[l] : 1.0) * key[l * keys + k],
+                value.slice(l * values, values));
 }

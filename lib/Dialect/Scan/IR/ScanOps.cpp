@@ -15,7 +15,9 @@ using namespace prism::scan;
 #define GET_OP_CLASSES
 #include "Prism/Dialect/Scan/IR/ScanOps.cpp.inc"
 
-static RankedTensorType tensorOf(Value v) { return dyn_cast<RankedTensorType>(v.getType()); }
+static RankedTensorType tensorOf(Value v) {
+  return dyn_cast<RankedTensorType>(v.getType());
+}
 static int64_t lastExtent(Value v) { return tensorOf(v).getShape().back(); }
 /// Ranks along a leading axis; 0 when there is no such axis.
 static int64_t rankExtent(Value v) {
@@ -23,14 +25,17 @@ static int64_t rankExtent(Value v) {
   return type && type.getRank() == 2 ? type.getDimSize(0) : 0;
 }
 
-/// [F1] Every extent inside a step is static and positive, or 0 along a rank axis.
+/// [F1] Every extent inside a step is static and positive, or 0 along a rank
+/// axis.
 static LogicalResult verifyStatic(Operation *op) {
   auto check = [&](Type type, StringRef what) -> LogicalResult {
     auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!tensor || (tensor.hasStaticShape() && (tensor.getRank() < 1 || tensor.getShape().back() > 0 ||
-                                                tensor.getRank() == 1)))
+    if (!tensor || (tensor.hasStaticShape() &&
+                    (tensor.getRank() < 1 || tensor.getShape().back() > 0 ||
+                     tensor.getRank() == 1)))
       return success();
-    return op->emitOpError("[F1] expects static, positive extents, found ") << what << " " << tensor;
+    return op->emitOpError("[F1] expects static, positive extents, found ")
+           << what << " " << tensor;
   };
   for (Value operand : op->getOperands())
     if (failed(check(operand.getType(), "operand")))
@@ -59,18 +64,19 @@ LogicalResult DecayOp::verify() {
     want.assign(state.getShape().begin(), state.getShape().end());
     break;
   }
-  bool matches = gate ? gate.getShape() == ArrayRef<int64_t>(want) : want.empty();
+  bool matches =
+      gate ? gate.getShape() == ArrayRef<int64_t>(want) : want.empty();
   if (matches)
     return success();
   InFlightDiagnostic diag = emitOpError("[F2] a decay along ")
-                            << stringifyDecayAlong(getAlong()) << " of a state " << state
-                            << " expects a log-gate of ";
+                            << stringifyDecayAlong(getAlong()) << " of a state "
+                            << state << " expects a log-gate of ";
   if (want.empty())
     diag << "scalar type";
   else
-    llvm::interleave(
-        want, diag, [&](int64_t extent) { diag << extent; }, "x");
-  return diag << (want.empty() ? "" : " elements") << ", found " << getLogGate().getType();
+    llvm::interleave(want, diag, [&](int64_t extent) { diag << extent; }, "x");
+  return diag << (want.empty() ? "" : " elements") << ", found "
+              << getLogGate().getType();
 }
 
 LogicalResult EraseOp::verify() {
@@ -78,40 +84,58 @@ LogicalResult EraseOp::verify() {
     return failure();
   int64_t keys = tensorOf(getState()).getDimSize(0);
   if (getOf() && getOf().getType() != getState().getType())
-    return emitOpError("[F3] reads a state ") << getOf().getType() << " but maps a state " << getState().getType();
+    return emitOpError("[F3] reads a state ")
+           << getOf().getType() << " but maps a state " << getState().getType();
   if (lastExtent(getRead()) != keys)
-    return emitOpError("[F4] read key has ") << lastExtent(getRead()) << " elements, the state has " << keys << " keys";
+    return emitOpError("[F4] read key has ")
+           << lastExtent(getRead()) << " elements, the state has " << keys
+           << " keys";
   if (lastExtent(getWrite()) != keys)
-    return emitOpError("[F4] write key has ") << lastExtent(getWrite()) << " elements, the state has " << keys << " keys";
-  RankedTensorType read = tensorOf(getRead()), write = tensorOf(getWrite()), strength = tensorOf(getStrength());
-  if (read.getRank() != write.getRank() || rankExtent(getRead()) != rankExtent(getWrite()))
-    return emitOpError("[F5] read and write keys must have the same ranks, found ") << read << " and " << write;
+    return emitOpError("[F4] write key has ")
+           << lastExtent(getWrite()) << " elements, the state has " << keys
+           << " keys";
+  RankedTensorType read = tensorOf(getRead()), write = tensorOf(getWrite()),
+                   strength = tensorOf(getStrength());
+  if (read.getRank() != write.getRank() ||
+      rankExtent(getRead()) != rankExtent(getWrite()))
+    return emitOpError(
+               "[F5] read and write keys must have the same ranks, found ")
+           << read << " and " << write;
   bool ranked = read.getRank() == 2;
-  if (ranked != bool(strength) || (ranked && strength.getDimSize(0) != read.getDimSize(0)))
-    return emitOpError("[F5] expects ") << (ranked ? "one strength per rank of " : "a scalar strength for ") << read
-                                        << ", found " << getStrength().getType();
+  if (ranked != bool(strength) ||
+      (ranked && strength.getDimSize(0) != read.getDimSize(0)))
+    return emitOpError("[F5] expects ")
+           << (ranked ? "one strength per rank of " : "a scalar strength for ")
+           << read << ", found " << getStrength().getType();
   return success();
 }
 
 LogicalResult InjectOp::verify() {
   if (failed(verifyStatic(*this)))
     return failure();
-  RankedTensorType state = tensorOf(getState()), key = tensorOf(getKey()), value = tensorOf(getValue());
+  RankedTensorType state = tensorOf(getState()), key = tensorOf(getKey()),
+                   value = tensorOf(getValue());
   if (lastExtent(getKey()) != state.getDimSize(0))
-    return emitOpError("[F4] key has ") << lastExtent(getKey()) << " elements, the state has " << state.getDimSize(0)
-                                        << " keys";
+    return emitOpError("[F4] key has ")
+           << lastExtent(getKey()) << " elements, the state has "
+           << state.getDimSize(0) << " keys";
   if (lastExtent(getValue()) != state.getDimSize(1))
-    return emitOpError("[F4] value has ") << lastExtent(getValue()) << " elements, the state has "
-                                          << state.getDimSize(1) << " values";
-  if (key.getRank() != value.getRank() || rankExtent(getKey()) != rankExtent(getValue()))
-    return emitOpError("[F5] key and value must have the same ranks, found ") << key << " and " << value;
+    return emitOpError("[F4] value has ")
+           << lastExtent(getValue()) << " elements, the state has "
+           << state.getDimSize(1) << " values";
+  if (key.getRank() != value.getRank() ||
+      rankExtent(getKey()) != rankExtent(getValue()))
+    return emitOpError("[F5] key and value must have the same ranks, found ")
+           << key << " and " << value;
   if (!getScale())
     return success();
   RankedTensorType scale = tensorOf(getScale());
   bool ranked = key.getRank() == 2;
-  if (ranked != bool(scale) || (ranked && scale.getDimSize(0) != key.getDimSize(0)))
-    return emitOpError("[F5] expects ") << (ranked ? "one scale per rank of " : "a scalar scale for ") << key
-                                        << ", found " << getScale().getType();
+  if (ranked != bool(scale) ||
+      (ranked && scale.getDimSize(0) != key.getDimSize(0)))
+    return emitOpError("[F5] expects ")
+           << (ranked ? "one scale per rank of " : "a scalar scale for ") << key
+           << ", found " << getScale().getType();
   return success();
 }
 
@@ -120,11 +144,13 @@ LogicalResult ReadOp::verify() {
     return failure();
   RankedTensorType state = tensorOf(getState());
   if (lastExtent(getQuery()) != state.getDimSize(0))
-    return emitOpError("[F4] query has ") << lastExtent(getQuery()) << " elements, the state has "
-                                          << state.getDimSize(0) << " keys";
+    return emitOpError("[F4] query has ")
+           << lastExtent(getQuery()) << " elements, the state has "
+           << state.getDimSize(0) << " keys";
   if (lastExtent(getResult()) != state.getDimSize(1))
-    return emitOpError("[F4] result has ") << lastExtent(getResult()) << " elements, the state has "
-                                           << state.getDimSize(1) << " values";
+    return emitOpError("[F4] result has ")
+           << lastExtent(getResult()) << " elements, the state has "
+           << state.getDimSize(1) << " values";
   return success();
 }
 
@@ -134,11 +160,14 @@ LogicalResult RefineOp::verify() {
   RankedTensorType gain = tensorOf(getGain()), result = tensorOf(getResult());
   int64_t values = lastExtent(getValue());
   if (lastExtent(getAnchor()) != values)
-    return emitOpError("[R1] anchor has ") << lastExtent(getAnchor()) << " elements, value has " << values;
+    return emitOpError("[R1] anchor has ")
+           << lastExtent(getAnchor()) << " elements, value has " << values;
   if (gain.getDimSize(1) != values)
-    return emitOpError("[R1] gain has ") << gain.getDimSize(1) << " values a step, value has " << values;
+    return emitOpError("[R1] gain has ")
+           << gain.getDimSize(1) << " values a step, value has " << values;
   if (gain.getShape() != result.getShape())
-    return emitOpError("[R2] result must have one row per step of the gain ") << gain << ", found " << result;
+    return emitOpError("[R2] result must have one row per step of the gain ")
+           << gain << ", found " << result;
   return success();
 }
 
@@ -146,6 +175,7 @@ LogicalResult L2NormOp::verify() {
   if (failed(verifyStatic(*this)))
     return failure();
   if (!(getEpsilon().convertToDouble() >= 0.0))
-    return emitOpError("[N1] epsilon must not be negative, found ") << getEpsilon().convertToDouble();
+    return emitOpError("[N1] epsilon must not be negative, found ")
+           << getEpsilon().convertToDouble();
   return success();
 }

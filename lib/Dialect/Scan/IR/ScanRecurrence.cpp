@@ -10,7 +10,9 @@
 using namespace mlir;
 using namespace prism::scan;
 
-YieldOp RecurrenceOp::getYield() { return cast<YieldOp>(getStepBlock()->getTerminator()); }
+YieldOp RecurrenceOp::getYield() {
+  return cast<YieldOp>(getStepBlock()->getTerminator());
+}
 
 int64_t RecurrenceOp::getNumValueHeads() {
   auto headsOf = [](ValueRange values, ArrayAttr axes) -> int64_t {
@@ -28,7 +30,8 @@ int64_t RecurrenceOp::getNumValueHeads() {
   return 1;
 }
 
-FailureOr<SmallVector<StateOpInterface>> prism::scan::getFactorChain(RecurrenceOp op, unsigned index) {
+FailureOr<SmallVector<StateOpInterface>>
+prism::scan::getFactorChain(RecurrenceOp op, unsigned index) {
   SmallVector<StateOpInterface> chain;
   Value start = op.getStateArgument(index);
   Value state = op.getYield().getValues()[index];
@@ -52,13 +55,16 @@ FailureOr<SmallVector<StateOpInterface>> prism::scan::getFactorChain(RecurrenceO
 //     outs("bthv", ...) finals("nhkv", ...) (plan #scan.plan<...>)?
 //     region attr-dict? -> (output types), (final types)
 
-static ParseResult parseNamedAxes(OpAsmParser &parser, StringRef keyword, bool required,
-                                  SmallVectorImpl<Value> &operands, ArrayAttr &axes) {
+static ParseResult parseNamedAxes(OpAsmParser &parser, StringRef keyword,
+                                  bool required,
+                                  SmallVectorImpl<Value> &operands,
+                                  ArrayAttr &axes) {
   SmallVector<OpAsmParser::UnresolvedOperand> unresolved;
   SmallVector<Type> types;
   SmallVector<Attribute> letters;
   axes = parser.getBuilder().getArrayAttr({});
-  if (required ? failed(parser.parseKeyword(keyword)) : failed(parser.parseOptionalKeyword(keyword)))
+  if (required ? failed(parser.parseKeyword(keyword))
+               : failed(parser.parseOptionalKeyword(keyword)))
     return required ? failure() : success();
   if (parser.parseLParen())
     return failure();
@@ -66,20 +72,23 @@ static ParseResult parseNamedAxes(OpAsmParser &parser, StringRef keyword, bool r
     return success();
   auto parseOne = [&]() -> ParseResult {
     std::string axis;
-    if (parser.parseOperand(unresolved.emplace_back()) || parser.parseKeyword("as") || parser.parseString(&axis))
+    if (parser.parseOperand(unresolved.emplace_back()) ||
+        parser.parseKeyword("as") || parser.parseString(&axis))
       return failure();
     letters.push_back(parser.getBuilder().getStringAttr(axis));
     return success();
   };
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseCommaSeparatedList(parseOne) || parser.parseColonTypeList(types) || parser.parseRParen() ||
+  if (parser.parseCommaSeparatedList(parseOne) ||
+      parser.parseColonTypeList(types) || parser.parseRParen() ||
       parser.resolveOperands(unresolved, types, loc, operands))
     return failure();
   axes = parser.getBuilder().getArrayAttr(letters);
   return success();
 }
 
-static ParseResult parseAxes(OpAsmParser &parser, StringRef keyword, ArrayAttr &axes) {
+static ParseResult parseAxes(OpAsmParser &parser, StringRef keyword,
+                             ArrayAttr &axes) {
   SmallVector<Attribute> letters;
   auto parseOne = [&]() -> ParseResult {
     std::string axis;
@@ -88,15 +97,18 @@ static ParseResult parseAxes(OpAsmParser &parser, StringRef keyword, ArrayAttr &
     letters.push_back(parser.getBuilder().getStringAttr(axis));
     return success();
   };
-  if (parser.parseKeyword(keyword) || parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseOne))
+  if (parser.parseKeyword(keyword) ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseOne))
     return failure();
   axes = parser.getBuilder().getArrayAttr(letters);
   return success();
 }
 
-static ParseResult parseTypes(OpAsmParser &parser, SmallVectorImpl<Type> &types) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren,
-                                        [&] { return parser.parseType(types.emplace_back()); });
+static ParseResult parseTypes(OpAsmParser &parser,
+                              SmallVectorImpl<Type> &types) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&] {
+    return parser.parseType(types.emplace_back());
+  });
 }
 
 ParseResult RecurrenceOp::parse(OpAsmParser &parser, OperationState &state) {
@@ -105,35 +117,44 @@ ParseResult RecurrenceOp::parse(OpAsmParser &parser, OperationState &state) {
   if (succeeded(parser.parseOptionalKeyword("reverse")))
     props.reverse = builder.getUnitAttr();
   SmallVector<Value> inputs, initials, offsets;
-  if (parseNamedAxes(parser, "ins", /*required=*/true, inputs, props.input_axes) ||
-      parseNamedAxes(parser, "init", /*required=*/false, initials, props.initial_axes))
+  if (parseNamedAxes(parser, "ins", /*required=*/true, inputs,
+                     props.input_axes) ||
+      parseNamedAxes(parser, "init", /*required=*/false, initials,
+                     props.initial_axes))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("offsets"))) {
     OpAsmParser::UnresolvedOperand operand;
     Type type;
-    if (parser.parseLParen() || parser.parseOperand(operand) || parser.parseColonType(type) || parser.parseRParen() ||
+    if (parser.parseLParen() || parser.parseOperand(operand) ||
+        parser.parseColonType(type) || parser.parseRParen() ||
         parser.resolveOperand(operand, type, offsets))
       return failure();
   }
-  if (parseAxes(parser, "outs", props.output_axes) || parseAxes(parser, "finals", props.final_axes))
+  if (parseAxes(parser, "outs", props.output_axes) ||
+      parseAxes(parser, "finals", props.final_axes))
     return failure();
-  if (succeeded(parser.parseOptionalKeyword("plan")) && parser.parseAttribute(props.plan))
+  if (succeeded(parser.parseOptionalKeyword("plan")) &&
+      parser.parseAttribute(props.plan))
     return failure();
   SmallVector<Type> outputTypes, finalTypes;
-  if (parser.parseRegion(*state.addRegion()) || parser.parseOptionalAttrDictWithKeyword(state.attributes) ||
-      parser.parseArrow() || parseTypes(parser, outputTypes) || parser.parseComma() || parseTypes(parser, finalTypes))
+  if (parser.parseRegion(*state.addRegion()) ||
+      parser.parseOptionalAttrDictWithKeyword(state.attributes) ||
+      parser.parseArrow() || parseTypes(parser, outputTypes) ||
+      parser.parseComma() || parseTypes(parser, finalTypes))
     return failure();
   state.addOperands(inputs);
   state.addOperands(initials);
   state.addOperands(offsets);
   state.addTypes(outputTypes);
   state.addTypes(finalTypes);
-  props.operandSegmentSizes = {int(inputs.size()), int(initials.size()), int(offsets.size())};
+  props.operandSegmentSizes = {int(inputs.size()), int(initials.size()),
+                               int(offsets.size())};
   props.resultSegmentSizes = {int(outputTypes.size()), int(finalTypes.size())};
   return success();
 }
 
-static void printNamedAxes(OpAsmPrinter &p, StringRef keyword, ValueRange operands, ArrayAttr axes) {
+static void printNamedAxes(OpAsmPrinter &p, StringRef keyword,
+                           ValueRange operands, ArrayAttr axes) {
   p << keyword << "(";
   llvm::interleaveComma(llvm::zip(operands, axes), p, [&](auto pair) {
     p << std::get<0>(pair) << " as " << std::get<1>(pair);
@@ -165,8 +186,10 @@ void RecurrenceOp::print(OpAsmPrinter &p) {
     p << " plan " << getPlanAttr();
   p << " ";
   p.printRegion(getBody());
-  p.printOptionalAttrDictWithKeyword((*this)->getDiscardableAttrDictionary().getValue());
-  p << " -> (" << getOutputs().getTypes() << "), (" << getFinalStates().getTypes() << ")";
+  p.printOptionalAttrDictWithKeyword(
+      (*this)->getDiscardableAttrDictionary().getValue());
+  p << " -> (" << getOutputs().getTypes() << "), ("
+    << getFinalStates().getTypes() << ")";
 }
 
 //===----------------------------------------------------------------------===//
@@ -180,33 +203,43 @@ public:
   explicit AxisTable(RecurrenceOp op) : op(op) {}
 
   /// [C1]..[C4] for one operand or result.
-  LogicalResult add(Type type, StringRef axes, const Twine &what, bool isState) {
+  LogicalResult add(Type type, StringRef axes, const Twine &what,
+                    bool isState) {
     auto tensor = cast<RankedTensorType>(type);
     if (int64_t(axes.size()) != tensor.getRank())
-      return op.emitOpError("[C1] ") << what << " has " << tensor.getRank() << " axes but " << axes.size()
-                                     << " axis letters \"" << axes << "\"";
+      return op.emitOpError("[C1] ")
+             << what << " has " << tensor.getRank() << " axes but "
+             << axes.size() << " axis letters \"" << axes << "\"";
     for (auto [i, letter] : llvm::enumerate(axes)) {
       if (letter < 'a' || letter > 'z')
-        return op.emitOpError("[C2] ") << what << " has axis letters \"" << axes << "\"; expected a to z";
+        return op.emitOpError("[C2] ") << what << " has axis letters \"" << axes
+                                       << "\"; expected a to z";
       if (axes.find(letter, i + 1) != StringRef::npos)
-        return op.emitOpError("[C2] ") << what << " names axis '" << std::string(1, letter) << "' twice in \"" << axes
-                                       << "\"";
+        return op.emitOpError("[C2] ")
+               << what << " names axis '" << std::string(1, letter)
+               << "' twice in \"" << axes << "\"";
       if (isState ? (letter == 'b' || letter == 't') : letter == 'n')
-        return op.emitOpError("[C3] ") << what << " has axis '" << std::string(1, letter) << "' in \"" << axes << "\"; "
-                                       << (isState ? "states have n, h and features" : "only states have axis n");
+        return op.emitOpError("[C3] ")
+               << what << " has axis '" << std::string(1, letter) << "' in \""
+               << axes << "\"; "
+               << (isState ? "states have n, h and features"
+                           : "only states have axis n");
       int64_t extent = tensor.getDimSize(i);
       bool dynamicAxis = letter == 'b' || letter == 't' || letter == 'n';
       if (!dynamicAxis && ShapedType::isDynamic(extent))
-        return op.emitOpError("[C4] ") << what << " has a dynamic extent on axis '" << std::string(1, letter)
-                                       << "'; only b, t and n may be dynamic";
+        return op.emitOpError("[C4] ")
+               << what << " has a dynamic extent on axis '"
+               << std::string(1, letter) << "'; only b, t and n may be dynamic";
       if (letter == 'h')
         continue;
       if (ShapedType::isDynamic(extent))
         continue;
       auto [it, isNew] = extents.try_emplace(letter, extent);
       if (!isNew && it->second != extent)
-        return op.emitOpError("[C5] ") << what << " has extent " << extent << " on axis '" << std::string(1, letter)
-                                       << "', an earlier operand has " << it->second;
+        return op.emitOpError("[C5] ")
+               << what << " has extent " << extent << " on axis '"
+               << std::string(1, letter) << "', an earlier operand has "
+               << it->second;
     }
     return success();
   }
@@ -219,7 +252,8 @@ private:
 
 static int64_t headExtent(Type type, StringRef axes) {
   size_t at = axes.find('h');
-  return at == StringRef::npos ? 0 : cast<RankedTensorType>(type).getDimSize(at);
+  return at == StringRef::npos ? 0
+                               : cast<RankedTensorType>(type).getDimSize(at);
 }
 
 /// Feature extents: those of all axes that are not b, t, h or n.
@@ -233,24 +267,31 @@ static SmallVector<int64_t> featureShape(Type type, StringRef axes) {
 
 LogicalResult RecurrenceOp::verify() {
   AxisTable table(*this);
-  auto addAll = [&](ValueRange values, ArrayAttr axes, StringRef what, bool isState) -> LogicalResult {
+  auto addAll = [&](ValueRange values, ArrayAttr axes, StringRef what,
+                    bool isState) -> LogicalResult {
     if (axes.size() != values.size())
-      return emitOpError("[C1] has ") << values.size() << " " << what << "s but axes for " << axes.size();
+      return emitOpError("[C1] has ") << values.size() << " " << what
+                                      << "s but axes for " << axes.size();
     for (auto [i, value] : llvm::enumerate(values))
-      if (failed(table.add(value.getType(), cast<StringAttr>(axes[i]).getValue(), what + " " + Twine(i), isState)))
+      if (failed(table.add(value.getType(),
+                           cast<StringAttr>(axes[i]).getValue(),
+                           what + " " + Twine(i), isState)))
         return failure();
     return success();
   };
   if (failed(addAll(getInputs(), getInputAxesAttr(), "input", false)) ||
-      failed(addAll(getInitialStates(), getInitialAxes(), "initial state", true)) ||
+      failed(addAll(getInitialStates(), getInitialAxes(), "initial state",
+                    true)) ||
       failed(addAll(getOutputs(), getOutputAxes(), "output", false)) ||
       failed(addAll(getFinalStates(), getFinalAxes(), "final state", true)))
     return failure();
 
   if (getNumStates() == 0)
     return emitOpError("[C6] expects at least one state");
-  if (!getInitialStates().empty() && getInitialStates().getTypes() != getFinalStates().getTypes())
-    return emitOpError("[C6] initial states must be absent or typed as the final states");
+  if (!getInitialStates().empty() &&
+      getInitialStates().getTypes() != getFinalStates().getTypes())
+    return emitOpError(
+        "[C6] initial states must be absent or typed as the final states");
   if (!getInitialStates().empty() && getInitialAxes() != getFinalAxes())
     return emitOpError("[C6] initial and final states must have the same axes");
 
@@ -258,26 +299,35 @@ LogicalResult RecurrenceOp::verify() {
   for (auto [i, value] : llvm::enumerate(getOutputs())) {
     StringRef axes = cast<StringAttr>(getOutputAxes()[i]).getValue();
     if (!axes.contains('b') || !axes.contains('t'))
-      return emitOpError("[C7] output ") << i << " needs axes b and t, found \"" << axes << "\"";
+      return emitOpError("[C7] output ")
+             << i << " needs axes b and t, found \"" << axes << "\"";
     if (axes.contains('h') && headExtent(value.getType(), axes) != heads)
-      return emitOpError("[C8] output ") << i << " has " << headExtent(value.getType(), axes) << " heads, the states have "
-                                         << heads;
+      return emitOpError("[C8] output ")
+             << i << " has " << headExtent(value.getType(), axes)
+             << " heads, the states have " << heads;
   }
   for (auto [i, value] : llvm::enumerate(getFinalStates())) {
     StringRef axes = cast<StringAttr>(getFinalAxes()[i]).getValue();
     if (!axes.contains('n'))
-      return emitOpError("[C7] final state ") << i << " needs axis n, found \"" << axes << "\"";
+      return emitOpError("[C7] final state ")
+             << i << " needs axis n, found \"" << axes << "\"";
     if (axes.contains('h') && headExtent(value.getType(), axes) != heads)
-      return emitOpError("[C8] final state ") << i << " has " << headExtent(value.getType(), axes) << " heads, expected "
-                                              << heads;
+      return emitOpError("[C8] final state ")
+             << i << " has " << headExtent(value.getType(), axes)
+             << " heads, expected " << heads;
   }
   for (auto [i, value] : llvm::enumerate(getInputs())) {
     int64_t inputHeads = headExtent(value.getType(), getInputAxes(i));
-    if (getInputAxes(i).contains('h') && (inputHeads < 1 || heads % inputHeads != 0))
-      return emitOpError("[C8] input ") << i << " has " << inputHeads
-                                        << " heads, which does not divide the number of value heads " << heads;
+    if (getInputAxes(i).contains('h') &&
+        (inputHeads < 1 || heads % inputHeads != 0))
+      return emitOpError("[C8] input ")
+             << i << " has " << inputHeads
+             << " heads, which does not divide the number of value heads "
+             << heads;
   }
-  bool anyTime = llvm::any_of(getInputAxesAttr(), [](Attribute a) { return cast<StringAttr>(a).getValue().contains('t'); });
+  bool anyTime = llvm::any_of(getInputAxesAttr(), [](Attribute a) {
+    return cast<StringAttr>(a).getValue().contains('t');
+  });
   if (!anyTime)
     return emitOpError("[C9] expects at least one input with axis t");
   return success();
@@ -287,40 +337,51 @@ LogicalResult RecurrenceOp::verifyRegions() {
   Block &block = getBody().front();
   unsigned states = getNumStates();
   if (block.getNumArguments() != states + getInputs().size())
-    return emitOpError("[C10] expects ") << states + getInputs().size() << " block arguments (" << states
-                                         << " states, then the inputs), found " << block.getNumArguments();
+    return emitOpError("[C10] expects ")
+           << states + getInputs().size() << " block arguments (" << states
+           << " states, then the inputs), found " << block.getNumArguments();
   for (unsigned i = 0; i < states; ++i) {
     auto type = dyn_cast<RankedTensorType>(block.getArgument(i).getType());
-    auto shape = featureShape(getFinalStates()[i].getType(), cast<StringAttr>(getFinalAxes()[i]).getValue());
+    auto shape = featureShape(getFinalStates()[i].getType(),
+                              cast<StringAttr>(getFinalAxes()[i]).getValue());
     if (!type || type.getShape() != ArrayRef<int64_t>(shape))
-      return emitOpError("[C11] state argument ") << i << " is " << block.getArgument(i).getType()
-                                                  << ", the final state is " << getFinalStates()[i].getType();
+      return emitOpError("[C11] state argument ")
+             << i << " is " << block.getArgument(i).getType()
+             << ", the final state is " << getFinalStates()[i].getType();
     if (!type.getElementType().isF32() && !type.getElementType().isF64())
-      return emitOpError("[C11] state argument ") << i << " must have f32 or f64 elements, found " << type;
+      return emitOpError("[C11] state argument ")
+             << i << " must have f32 or f64 elements, found " << type;
   }
   for (auto [i, input] : llvm::enumerate(getInputs())) {
     Type argument = block.getArgument(states + i).getType();
     auto shape = featureShape(input.getType(), getInputAxes(i));
     Type element = cast<RankedTensorType>(input.getType()).getElementType();
-    Type want = shape.empty() ? element : Type(RankedTensorType::get(shape, element));
+    Type want =
+        shape.empty() ? element : Type(RankedTensorType::get(shape, element));
     if (argument != want)
-      return emitOpError("[C12] block argument of input ") << i << " is " << argument << ", expected " << want;
+      return emitOpError("[C12] block argument of input ")
+             << i << " is " << argument << ", expected " << want;
   }
   ValueRange yielded = getYield().getValues();
   if (yielded.size() != states + getOutputs().size())
-    return getYield().emitOpError("[C13] expects ") << states + getOutputs().size() << " values (" << states
-                                                    << " states, then the outputs), found " << yielded.size();
+    return getYield().emitOpError("[C13] expects ")
+           << states + getOutputs().size() << " values (" << states
+           << " states, then the outputs), found " << yielded.size();
   for (unsigned i = 0; i < states; ++i)
     if (yielded[i].getType() != block.getArgument(i).getType())
-      return getYield().emitOpError("[C13] next state ") << i << " is " << yielded[i].getType() << ", the state is "
-                                                         << block.getArgument(i).getType();
+      return getYield().emitOpError("[C13] next state ")
+             << i << " is " << yielded[i].getType() << ", the state is "
+             << block.getArgument(i).getType();
   for (auto [i, output] : llvm::enumerate(getOutputs())) {
-    auto shape = featureShape(output.getType(), cast<StringAttr>(getOutputAxes()[i]).getValue());
+    auto shape = featureShape(output.getType(),
+                              cast<StringAttr>(getOutputAxes()[i]).getValue());
     Type element = cast<RankedTensorType>(output.getType()).getElementType();
-    Type want = shape.empty() ? element : Type(RankedTensorType::get(shape, element));
+    Type want =
+        shape.empty() ? element : Type(RankedTensorType::get(shape, element));
     if (yielded[states + i].getType() != want)
-      return getYield().emitOpError("[C14] output ") << i << " is " << yielded[states + i].getType() << ", expected "
-                                                     << want;
+      return getYield().emitOpError("[C14] output ")
+             << i << " is " << yielded[states + i].getType() << ", expected "
+             << want;
   }
   return success();
 }

@@ -1,0 +1,77 @@
+//===- StepProgram.h - One step of a recurrence, made ready -------*- C++
+//-*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The step region as a list of closures over one flat array of doubles. Every
+// value of the region has a slot in it; nothing is looked up or allocated while
+// steps run.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PRISM_LIB_INTERPRETER_STEPPROGRAM_H
+#define PRISM_LIB_INTERPRETER_STEPPROGRAM_H
+
+#include "Prism/Dialect/Scan/IR/Scan.h"
+#include "llvm/ADT/DenseMap.h"
+#include <functional>
+#include <vector>
+
+namespace prism::interpreter {
+
+/// Where a value lies in the memory of a step.
+struct Slot {
+  int64_t offset = 0;
+  int64_t size = 0;
+
+  llvm::MutableArrayRef<double> in(double *memory) const {
+    return {memory + offset, size_t(size)};
+  }
+};
+
+/// One op, ready to run on a step's memory.
+using Instruction = std::function<void(double *)>;
+
+class StepProgram {
+public:
+  /// Fails with a diagnostic at the first op that has no evaluation.
+  static mlir::FailureOr<StepProgram> build(scan::RecurrenceOp op);
+
+  /// Fresh memory for one run: constants in place, all else zero.
+  std::vector<double> makeMemory() const { return initial; }
+  /// Runs one step. The states are replaced by the next ones.
+  void runStep(double *memory) const {
+    for (const Instruction &instruction : instructions)
+      instruction(memory);
+  }
+
+  llvm::SmallVector<Slot> states, inputs, outputs;
+
+private:
+  explicit StepProgram(scan::RecurrenceOp op) : op(op) {}
+
+  Slot makeSlot(int64_t size);
+  Slot makeSlot(mlir::Type type);
+  mlir::LogicalResult add(mlir::Operation &inner);
+  mlir::LogicalResult addFactor(scan::StateOpInterface factor);
+  void addYield();
+  /// The slot of an operand; takes in constants defined outside the region.
+  mlir::FailureOr<Slot> getOperand(mlir::Operation &user, mlir::Value value);
+  void setConstant(mlir::Value value, mlir::Attribute attr);
+  /// True if `factor` may change the memory of its own state operand.
+  bool canReuse(scan::StateOpInterface factor) const;
+
+  scan::RecurrenceOp op;
+  llvm::DenseMap<mlir::Value, Slot> slots;
+  llvm::SmallVector<Instruction> instructions;
+  std::vector<double> initial;
+};
+
+/// The instruction of an ordinary op or one of the loader slice, or null when
+/// it has no evaluation.
+Instruction makeInstruction(mlir::Operation &op, llvm::ArrayRef<Slot> operands,
+                            Slot result);
+
+} // namespace prism::interpreter
+
+#endif // PRISM_LIB_INTERPRETER_STEPPROGRAM_H
