@@ -25,6 +25,8 @@ Status CudaDriver::resolve(const std::string &path) {
                           "', found none; the CUDA driver is too old"};
   PRISM_CUDA_FUNCTIONS(PRISM_CUDA_RESOLVE)
 #undef PRISM_CUDA_RESOLVE
+  cuFuncGetParamInfo = reinterpret_cast<decltype(cuFuncGetParamInfo)>(
+      dlsym(handle, "cuFuncGetParamInfo"));
   return Success{};
 }
 

@@ -37,7 +37,8 @@ constexpr int attributeMajor = 75, attributeMinor = 76;
 constexpr int functionMaxDynamicShared = 8;
 constexpr int jitErrorLogBuffer = 5, jitErrorLogBufferBytes = 6;
 constexpr unsigned streamNonBlocking = 1;
-// cuLaunchKernel's `extra`: parameters as one buffer, whose size is checked.
+// cuLaunchKernel's `extra`: parameters as one buffer, read no further than its
+// size.
 inline void *const launchParamEnd = nullptr;
 inline void *const launchParamPointer = reinterpret_cast<void *>(1);
 inline void *const launchParamSize = reinterpret_cast<void *>(2);
@@ -96,6 +97,10 @@ public:
   CUresult(*name) parameters = nullptr;
   PRISM_CUDA_FUNCTIONS(PRISM_CUDA_FIELD)
 #undef PRISM_CUDA_FIELD
+
+  /// Size of a kernel's parameter; null before CUDA 12.4.
+  CUresult (*cuFuncGetParamInfo)(CUfunction, size_t index, size_t *offset,
+                                 size_t *size) = nullptr;
 
 private:
   CudaDriver() = default;

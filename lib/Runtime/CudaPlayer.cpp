@@ -36,7 +36,8 @@ struct CudaKernel::State {
   CUfunction function = nullptr;
   int64_t valueBlocks = 1, itemsPerBlock = 1;
   unsigned threads = 1, shared = 0;
-  std::string image;
+  size_t parameterBytes = 0; // 0: the driver does not say
+  std::string symbol, image;
 
   ~State();
 };
@@ -224,6 +225,7 @@ Result<CudaKernel> CudaDevice::loadKernel(const std::string &folder,
   state->context = context;
   state->module = *module;
   state->image = useCubin ? "cubin" : "ptx";
+  state->symbol = kernel.symbol;
   state->valueBlocks = kernel.valueBlocks;
   state->itemsPerBlock = kernel.itemsPerBlock;
   state->threads = static_cast<unsigned>(kernel.threads);
@@ -237,6 +239,12 @@ Result<CudaKernel> CudaDevice::loadKernel(const std::string &folder,
                                             static_cast<int>(kernel.shared)),
                      "cannot reserve " + std::to_string(kernel.shared) +
                          " bytes of shared memory for " + quote(kernel.symbol));
+  if (good && api.cuFuncGetParamInfo) {
+    size_t offset = 0;
+    good = api.check(api.cuFuncGetParamInfo(state->function, 0, &offset,
+                                            &state->parameterBytes),
+                     "cannot ask for the parameter of " + quote(kernel.symbol));
+  }
   if (!good)
     return good.failure();
   CudaKernel loaded;
@@ -257,13 +265,17 @@ Status CudaDevice::launch(const CudaKernel &kernel, const Call &call,
     return Failure{"the call's words take " + std::to_string(bytes) +
                    " bytes, a kernel takes " +
                    std::to_string(maxParameterBytes)};
+  // The driver itself launches a kernel that reads beyond its parameter.
+  if (state.parameterBytes && bytes != state.parameterBytes)
+    return Failure{"the call's words take " + std::to_string(bytes) +
+                   " bytes, kernel " + quote(state.symbol) + " expects " +
+                   std::to_string(state.parameterBytes)};
   if (*items == 0)
     return Success{}; // nothing to do, and no grid of 0 blocks
   Current current(*context);
   if (!current.status())
     return current.status();
   int64_t grid = (*items + state.itemsPerBlock - 1) / state.itemsPerBlock;
-  // Passed as a buffer, the parameters' size is checked by the driver.
   void *extra[] = {launchParamPointer,
                    const_cast<uint64_t *>(call.words.data()), launchParamSize,
                    &bytes, launchParamEnd};

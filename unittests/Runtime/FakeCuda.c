@@ -108,6 +108,14 @@ int cuModuleGetFunction(void **function, void *module, const char *name) {
   return strcmp(name, "missing") ? 0 : 500;
 }
 
+int cuFuncGetParamInfo(void *function, size_t index, size_t *offset,
+                       size_t *size) {
+  (void)function;
+  *offset = 0;
+  *size = (size_t)fake.parameterBytes;
+  return index ? 1 : 0;
+}
+
 int cuFuncSetAttribute(void *function, int attribute, int value) {
   (void)function;
   if (attribute != 8)
