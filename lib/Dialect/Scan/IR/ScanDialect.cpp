@@ -5,6 +5,7 @@
 #include "Prism/Dialect/Scan/IR/Scan.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -31,14 +32,64 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                Schedule schedule, int64_t chunk,
                                int64_t valueBlock, int64_t stages) {
   if (chunk < 1 || chunk > 256)
-    return emitError() << "chunk must lie in 1..256, found " << chunk;
+    return emitError() << "[P1] chunk must lie in 1..256, found " << chunk;
   if (schedule == Schedule::recurrent && chunk != 1)
-    return emitError() << "the recurrent schedule has chunk 1, found " << chunk;
+    return emitError() << "[P2] the recurrent schedule has chunk 1, found "
+                       << chunk;
   if (valueBlock < 0)
     return emitError()
-           << "value_block must be 0 (all columns) or positive, found "
+           << "[P3] value_block must be 0 (all columns) or positive, found "
            << valueBlock;
   if (stages < 1 || stages > 8)
-    return emitError() << "stages must lie in 1..8, found " << stages;
+    return emitError() << "[P4] stages must lie in 1..8, found " << stages;
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes that entry functions carry: constraints A1 to A3
+//===----------------------------------------------------------------------===//
+
+/// [A2] and [A3], for arguments and results alike.
+static LogicalResult verifyNamed(Operation *op, const Twine &what,
+                                 NamedAttribute attr) {
+  if (attr.getName() == kNameAttr) {
+    auto name = dyn_cast<StringAttr>(attr.getValue());
+    if (!name || name.getValue().empty())
+      return op->emitError("[A2] ")
+             << what << ": scan.name expects a string, not empty, found "
+             << attr.getValue();
+  }
+  if (attr.getName() == kOptionalAttr && !isa<UnitAttr>(attr.getValue()))
+    return op->emitError("[A3] ")
+           << what << ": scan.optional has no value, found " << attr.getValue();
+  return success();
+}
+
+LogicalResult ScanDialect::verifyOperationAttribute(Operation *op,
+                                                    NamedAttribute attr) {
+  if (attr.getName() != kEntryAttr)
+    return success();
+  auto name = dyn_cast<StringAttr>(attr.getValue());
+  if (!name || name.getValue().empty())
+    return op->emitError("[A1] scan.entry expects a string, not empty, found ")
+           << attr.getValue();
+  if (!isa<FunctionOpInterface>(op))
+    return op->emitError("[A1] scan.entry marks a function, found '")
+           << op->getName() << "'";
+  return success();
+}
+
+LogicalResult ScanDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                    unsigned argument,
+                                                    NamedAttribute attr) {
+  return verifyNamed(op, "argument " + Twine(argument), attr);
+}
+
+LogicalResult ScanDialect::verifyRegionResultAttribute(Operation *op, unsigned,
+                                                       unsigned result,
+                                                       NamedAttribute attr) {
+  if (attr.getName() == kOptionalAttr)
+    return op->emitError("[A3] result ")
+           << result << ": scan.optional marks arguments only";
+  return verifyNamed(op, "result " + Twine(result), attr);
 }

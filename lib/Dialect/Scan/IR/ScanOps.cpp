@@ -25,14 +25,13 @@ static int64_t rankExtent(Value v) {
   return type && type.getRank() == 2 ? type.getDimSize(0) : 0;
 }
 
-/// [F1] Every extent inside a step is static and positive, or 0 along a rank
-/// axis.
-static LogicalResult verifyStatic(Operation *op) {
+/// [F1] Every extent inside a step is static and positive; only a rank axis
+/// (the only axis of a strength or scale, the first of two elsewhere) may be 0.
+static LogicalResult verifyExtents(Operation *op) {
   auto check = [&](Type type, StringRef what) -> LogicalResult {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor || (tensor.hasStaticShape() &&
-                    (tensor.getRank() < 1 || tensor.getShape().back() > 0 ||
-                     tensor.getRank() == 1)))
+                    (tensor.getRank() == 1 || tensor.getShape().back() > 0)))
       return success();
     return op->emitOpError("[F1] expects static, positive extents, found ")
            << what << " " << tensor;
@@ -46,8 +45,19 @@ static LogicalResult verifyStatic(Operation *op) {
   return success();
 }
 
+/// [F1] for a factor or a read: a state has no rank axis.
+static LogicalResult verifyExtentsWithState(Operation *op, Value state) {
+  if (failed(verifyExtents(op)))
+    return failure();
+  if (llvm::is_contained(tensorOf(state).getShape(), 0))
+    return op->emitOpError(
+               "[F1] expects static, positive extents, found state ")
+           << state.getType();
+  return success();
+}
+
 LogicalResult DecayOp::verify() {
-  if (failed(verifyStatic(*this)))
+  if (failed(verifyExtentsWithState(*this, getState())))
     return failure();
   RankedTensorType state = tensorOf(getState()), gate = tensorOf(getLogGate());
   SmallVector<int64_t> want;
@@ -80,7 +90,7 @@ LogicalResult DecayOp::verify() {
 }
 
 LogicalResult EraseOp::verify() {
-  if (failed(verifyStatic(*this)))
+  if (failed(verifyExtentsWithState(*this, getState())))
     return failure();
   int64_t keys = tensorOf(getState()).getDimSize(0);
   if (getOf() && getOf().getType() != getState().getType())
@@ -111,7 +121,7 @@ LogicalResult EraseOp::verify() {
 }
 
 LogicalResult InjectOp::verify() {
-  if (failed(verifyStatic(*this)))
+  if (failed(verifyExtentsWithState(*this, getState())))
     return failure();
   RankedTensorType state = tensorOf(getState()), key = tensorOf(getKey()),
                    value = tensorOf(getValue());
@@ -140,7 +150,7 @@ LogicalResult InjectOp::verify() {
 }
 
 LogicalResult ReadOp::verify() {
-  if (failed(verifyStatic(*this)))
+  if (failed(verifyExtentsWithState(*this, getState())))
     return failure();
   RankedTensorType state = tensorOf(getState());
   if (lastExtent(getQuery()) != state.getDimSize(0))
@@ -155,7 +165,7 @@ LogicalResult ReadOp::verify() {
 }
 
 LogicalResult RefineOp::verify() {
-  if (failed(verifyStatic(*this)))
+  if (failed(verifyExtents(*this)))
     return failure();
   RankedTensorType gain = tensorOf(getGain()), result = tensorOf(getResult());
   int64_t values = lastExtent(getValue());
@@ -172,8 +182,11 @@ LogicalResult RefineOp::verify() {
 }
 
 LogicalResult L2NormOp::verify() {
-  if (failed(verifyStatic(*this)))
+  if (failed(verifyExtents(*this)))
     return failure();
+  if (lastExtent(getInput()) == 0)
+    return emitOpError("[F1] expects static, positive extents, found operand ")
+           << getInput().getType();
   if (!(getEpsilon().convertToDouble() >= 0.0))
     return emitOpError("[N1] epsilon must not be negative, found ")
            << getEpsilon().convertToDouble();

@@ -265,6 +265,45 @@ static SmallVector<int64_t> featureShape(Type type, StringRef axes) {
   return shape;
 }
 
+/// [C7] The axes a result must have. [C8] Heads: outputs and states have Hv,
+/// inputs a divisor of it.
+LogicalResult RecurrenceOp::verifyHeads() {
+  int64_t heads = getNumValueHeads();
+  auto check = [&](ValueRange results, ArrayAttr allAxes, StringRef needed,
+                   StringRef what) -> LogicalResult {
+    for (auto [i, value] : llvm::enumerate(results)) {
+      StringRef axes = cast<StringAttr>(allAxes[i]).getValue();
+      for (char letter : needed)
+        if (!axes.contains(letter))
+          return emitOpError("[C7] ")
+                 << what << " " << i << " needs axis '"
+                 << std::string(1, letter) << "', found \"" << axes << "\"";
+      if (!axes.contains('h') && heads != 1)
+        return emitOpError("[C8] ")
+               << what << " " << i << " has no axis h, but there are " << heads
+               << " value heads";
+      if (axes.contains('h') && headExtent(value.getType(), axes) != heads)
+        return emitOpError("[C8] ") << what << " " << i << " has "
+                                    << headExtent(value.getType(), axes)
+                                    << " heads, expected " << heads;
+    }
+    return success();
+  };
+  if (failed(check(getOutputs(), getOutputAxes(), "bt", "output")) ||
+      failed(check(getFinalStates(), getFinalAxes(), "n", "final state")))
+    return failure();
+  for (auto [i, value] : llvm::enumerate(getInputs())) {
+    int64_t inputHeads = headExtent(value.getType(), getInputAxes(i));
+    if (getInputAxes(i).contains('h') &&
+        (inputHeads < 1 || heads % inputHeads != 0))
+      return emitOpError("[C8] input ")
+             << i << " has " << inputHeads
+             << " heads, which does not divide the number of value heads "
+             << heads;
+  }
+  return success();
+}
+
 LogicalResult RecurrenceOp::verify() {
   AxisTable table(*this);
   auto addAll = [&](ValueRange values, ArrayAttr axes, StringRef what,
@@ -295,36 +334,8 @@ LogicalResult RecurrenceOp::verify() {
   if (!getInitialStates().empty() && getInitialAxes() != getFinalAxes())
     return emitOpError("[C6] initial and final states must have the same axes");
 
-  int64_t heads = getNumValueHeads();
-  for (auto [i, value] : llvm::enumerate(getOutputs())) {
-    StringRef axes = cast<StringAttr>(getOutputAxes()[i]).getValue();
-    if (!axes.contains('b') || !axes.contains('t'))
-      return emitOpError("[C7] output ")
-             << i << " needs axes b and t, found \"" << axes << "\"";
-    if (axes.contains('h') && headExtent(value.getType(), axes) != heads)
-      return emitOpError("[C8] output ")
-             << i << " has " << headExtent(value.getType(), axes)
-             << " heads, the states have " << heads;
-  }
-  for (auto [i, value] : llvm::enumerate(getFinalStates())) {
-    StringRef axes = cast<StringAttr>(getFinalAxes()[i]).getValue();
-    if (!axes.contains('n'))
-      return emitOpError("[C7] final state ")
-             << i << " needs axis n, found \"" << axes << "\"";
-    if (axes.contains('h') && headExtent(value.getType(), axes) != heads)
-      return emitOpError("[C8] final state ")
-             << i << " has " << headExtent(value.getType(), axes)
-             << " heads, expected " << heads;
-  }
-  for (auto [i, value] : llvm::enumerate(getInputs())) {
-    int64_t inputHeads = headExtent(value.getType(), getInputAxes(i));
-    if (getInputAxes(i).contains('h') &&
-        (inputHeads < 1 || heads % inputHeads != 0))
-      return emitOpError("[C8] input ")
-             << i << " has " << inputHeads
-             << " heads, which does not divide the number of value heads "
-             << heads;
-  }
+  if (failed(verifyHeads()))
+    return failure();
   bool anyTime = llvm::any_of(getInputAxesAttr(), [](Attribute a) {
     return cast<StringAttr>(a).getValue().contains('t');
   });

@@ -101,6 +101,8 @@ def Scan_RecurrenceOp : Scan_Op<"recurrence", [
     }
     /// Heads of values, outputs and states (Hv).
     int64_t getNumValueHeads();
+    /// Part of the verifier: constraints C7 and C8.
+    ::mlir::LogicalResult verifyHeads();
   }];
 }
 
@@ -154,6 +156,7 @@ def Scan_EraseOp : Scan_StateFactor<"erase"> {
 }
 
 def Scan_InjectOp : Scan_StateFactor<"inject"> {
+  let hasCanonicalizer = 1;
   let summary = "S <- S + sum_l scale_l key_l value_l^T";
   let description = [{
     Rank L along a leading axis (`key : tensor<LxK>`, `value : tensor<LxV>`,
