@@ -1,0 +1,75 @@
+//===- TileToGPU.h - Tile programs to GPU kernels ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The plain SIMT lowering of a tile program: right for every shape, not fast.
+// It yields one llvm.func kernel whose body is arith, math and scf on scalars
+// with llvm loads and stores; Target/GPU makes PTX of it.
+//
+// Two strategies, chosen by the program alone:
+//  * shared: one block per work item, tiles in shared memory. Any program.
+//  * registers: chunk 1 only. A thread owns one value column and every
+//    lanes-th key row of it; sums over keys are warp shuffles. No barriers.
+//
+// docs/GPU.md describes both.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PRISM_CONVERSION_TILETOGPU_TILETOGPU_H
+#define PRISM_CONVERSION_TILETOGPU_TILETOGPU_H
+
+#include "Prism/TargetInfo/TargetInfo.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace prism::tile {
+class ProgramOp;
+}
+
+namespace prism::tiletogpu {
+
+enum class Strategy { Automatic, Shared, Registers };
+
+llvm::StringRef stringifyStrategy(Strategy strategy);
+
+struct GPUOptions {
+  /// What the kernel is made for; its shared memory is the limit.
+  targetinfo::GPUInfo target;
+  /// Name of the kernel; empty: the program's own.
+  std::string symbol;
+  /// Automatic takes registers where they apply, else shared.
+  Strategy strategy = Strategy::Automatic;
+  /// Threads of a block in the shared strategy; a multiple of the warp size.
+  int64_t threads = 256;
+};
+
+struct GPUKernelInfo {
+  std::string symbol;
+  int64_t threads = 0;
+  int64_t sharedBytes = 0;
+  int64_t itemsPerBlock = 1;
+  Strategy strategy = Strategy::Shared;
+  /// Why the register strategy was not taken; empty when it was or was not
+  /// asked for.
+  std::string declined;
+};
+
+/// Bytes of shared memory that the shared strategy needs for a program; fails
+/// with a diagnostic on an op that it has no code for.
+llvm::FailureOr<int64_t> estimateSharedBytes(tile::ProgramOp program);
+
+/// Replaces `program` by a kernel of the same module.
+llvm::FailureOr<GPUKernelInfo> convertProgramToGPU(tile::ProgramOp program,
+                                                   const GPUOptions &options);
+
+/// The same for a module that holds exactly one program.
+llvm::FailureOr<GPUKernelInfo> convertTileToGPU(mlir::ModuleOp module,
+                                                const GPUOptions &options);
+
+/// Registers `convert-tile-to-gpu`.
+void registerTileToGPUPasses();
+
+} // namespace prism::tiletogpu
+
+#endif // PRISM_CONVERSION_TILETOGPU_TILETOGPU_H

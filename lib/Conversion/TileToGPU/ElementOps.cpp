@@ -1,0 +1,48 @@
+//===- ElementOps.cpp - Elementwise ops on scalars ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "ElementOps.h"
+
+using namespace mlir;
+using namespace prism::tiletogpu;
+
+Value prism::tiletogpu::splatScalar(ScalarBuilder &b, Operation *op,
+                                    const IRMapping &scalars) {
+  if (auto splat = dyn_cast<tensor::SplatOp>(op))
+    return scalars.lookup(splat.getInput());
+  auto constant = dyn_cast<arith::ConstantOp>(op);
+  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
+                        : DenseElementsAttr();
+  if (!dense)
+    return {};
+  return arith::ConstantOp::create(
+      b, cast<TypedAttr>(dense.getSplatValue<Attribute>()));
+}
+
+/// arith.maximumf and minimumf hold on to NaN. f64 has no instruction for that,
+/// so it is spelled out.
+static Value f64Extremum(ScalarBuilder &b, Value x, Value y,
+                         arith::CmpFPredicate keepsX) {
+  Value larger = b.select(arith::CmpFOp::create(b, keepsX, x, y), x, y);
+  Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, y, y);
+  return b.select(isNaN, y, larger);
+}
+
+Value prism::tiletogpu::cloneElementwise(ScalarBuilder &b, Operation *op,
+                                         ArrayRef<Value> operands) {
+  Type type =
+      cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
+  if (type.isF64() && isa<arith::MaximumFOp>(op))
+    return f64Extremum(b, operands[0], operands[1], arith::CmpFPredicate::UGT);
+  if (type.isF64() && isa<arith::MinimumFOp>(op))
+    return f64Extremum(b, operands[0], operands[1], arith::CmpFPredicate::ULT);
+  OperationState state(b.getLoc(), op->getName(), operands, {type},
+                       op->getAttrs());
+  return b.create(state)->getResult(0);
+}
+
+Value prism::tiletogpu::decayBetween(ScalarBuilder &b, Value row, Value column,
+                                     Type type) {
+  return math::ExpOp::create(b, b.castReal(b.sub(row, column), type));
+}

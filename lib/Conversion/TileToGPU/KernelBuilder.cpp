@@ -1,0 +1,358 @@
+//===- KernelBuilder.cpp - What both GPU strategies share -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "KernelBuilder.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace prism::tile;
+using namespace prism::tiletogpu;
+
+//===----------------------------------------------------------------------===//
+// ScalarBuilder
+//===----------------------------------------------------------------------===//
+
+Value ScalarBuilder::integer(Type type, int64_t value) {
+  return arith::ConstantOp::create(*this, getIntegerAttr(type, value));
+}
+Value ScalarBuilder::real(Type type, double value) {
+  return arith::ConstantOp::create(*this, getFloatAttr(type, value));
+}
+Value ScalarBuilder::add(Value a, Value b) {
+  if (isa<FloatType>(a.getType()))
+    return arith::AddFOp::create(*this, a, b);
+  return arith::AddIOp::create(*this, a, b);
+}
+Value ScalarBuilder::sub(Value a, Value b) {
+  if (isa<FloatType>(a.getType()))
+    return arith::SubFOp::create(*this, a, b);
+  return arith::SubIOp::create(*this, a, b);
+}
+Value ScalarBuilder::mul(Value a, Value b) {
+  if (isa<FloatType>(a.getType()))
+    return arith::MulFOp::create(*this, a, b);
+  return arith::MulIOp::create(*this, a, b);
+}
+Value ScalarBuilder::divide(Value a, int64_t b) {
+  return b == 1 ? a
+                : arith::DivUIOp::create(*this, a, integer(a.getType(), b))
+                      .getResult();
+}
+Value ScalarBuilder::remainder(Value a, int64_t b) {
+  return b == 1 ? integer(a.getType(), 0)
+                : arith::RemUIOp::create(*this, a, integer(a.getType(), b))
+                      .getResult();
+}
+Value ScalarBuilder::below(Value a, Value b) {
+  return arith::CmpIOp::create(*this, arith::CmpIPredicate::ult, a, b);
+}
+Value ScalarBuilder::minimum(Value a, Value b) {
+  return arith::MinUIOp::create(*this, a, b);
+}
+Value ScalarBuilder::both(Value a, Value b) {
+  if (!a || !b)
+    return a ? a : b;
+  return arith::AndIOp::create(*this, a, b);
+}
+Value ScalarBuilder::select(Value condition, Value a, Value b) {
+  return arith::SelectOp::create(*this, condition, a, b);
+}
+Value ScalarBuilder::wide(Value a) {
+  if (a.getType().isIndex())
+    return arith::IndexCastOp::create(*this, getI64Type(), a);
+  return a.getType().isInteger(64)
+             ? a
+             : arith::ExtSIOp::create(*this, getI64Type(), a).getResult();
+}
+Value ScalarBuilder::castReal(Value a, Type type) {
+  unsigned from = a.getType().getIntOrFloatBitWidth(),
+           to = type.getIntOrFloatBitWidth();
+  if (from == to)
+    return a;
+  if (from < to)
+    return arith::ExtFOp::create(*this, type, a);
+  return arith::TruncFOp::create(*this, type, a);
+}
+
+//===----------------------------------------------------------------------===//
+// Slice
+//===----------------------------------------------------------------------===//
+
+static Slice makeSlice(Value view, ValueRange indices, RankedTensorType type,
+                       bool oneStep) {
+  Slice slice;
+  slice.view = cast<BlockArgument>(view);
+  slice.offsets.assign(indices.begin(), indices.end());
+  slice.extents.assign(type.getShape().begin(), type.getShape().end());
+  auto viewType = cast<ViewType>(view.getType());
+  int64_t rank = type.getRank(), skip = viewType.getRank() - rank;
+  bool time = viewType.hasTime() && !oneStep;
+  for (int64_t i = 0; i < rank; ++i)
+    slice.axisOfTile.push_back(time && i == 0 ? 0 : skip + i);
+  return slice;
+}
+
+Slice Slice::of(LoadOp op) {
+  return makeSlice(op.getView(), op.getIndices(),
+                   cast<RankedTensorType>(op.getResult().getType()),
+                   op.getOneStep());
+}
+Slice Slice::of(StoreOp op) {
+  return makeSlice(op.getView(), op.getIndices(),
+                   cast<RankedTensorType>(op.getValue().getType()), false);
+}
+
+//===----------------------------------------------------------------------===//
+// Frame
+//===----------------------------------------------------------------------===//
+
+LLVM::LLVMFuncOp KernelBuilder::createKernel(StringRef symbol,
+                                             int64_t threads) {
+  MLIRContext *ctx = b.getContext();
+  int64_t numWords = program.getArgumentTypes().size() + 2;
+  for (unsigned i = 0, e = program.getArgumentTypes().size(); i < e; ++i) {
+    firstStride.push_back(numWords);
+    numWords += program.getArgument_(i).getAxes().size();
+  }
+  Type wordArray = LLVM::LLVMArrayType::get(b.getI64Type(), numWords);
+  auto pointer = LLVM::LLVMPointerType::get(ctx);
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(ctx), {pointer});
+  b.setInsertionPoint(program);
+  kernel = LLVM::LLVMFuncOp::create(b, symbol, type);
+  kernel->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
+                  b.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
+  kernel.setArgAttr(0, LLVM::LLVMDialect::getByValAttrName(),
+                    TypeAttr::get(wordArray));
+  kernel.setArgAttr(0, LLVM::LLVMDialect::getAlignAttrName(),
+                    b.getI64IntegerAttr(8));
+  kernel.setArgAttr(0, NVVM::NVVMDialect::getGridConstantAttrName(),
+                    b.getUnitAttr());
+  b.setInsertionPointToStart(kernel.addEntryBlock(b));
+  words = kernel.getArgument(0);
+  threadId = NVVM::ThreadIdXOp::create(b, b.getI32Type());
+  blockId = b.wide(NVVM::BlockIdXOp::create(b, b.getI32Type()));
+  return kernel;
+}
+
+void KernelBuilder::finish() { LLVM::ReturnOp::create(b, ValueRange()); }
+
+Value KernelBuilder::word(int64_t index) {
+  Value address =
+      LLVM::GEPOp::create(b, words.getType(), b.getI64Type(), words,
+                          ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(int32_t(index))});
+  return LLVM::LoadOp::create(b, b.getI64Type(), address);
+}
+
+Value KernelBuilder::countItems() {
+  Value sequences = word(program.getArgumentTypes().size());
+  return b.mul(sequences,
+               b.i64(program.getValueHeads() * program.getValueBlocks()));
+}
+
+void KernelBuilder::enterItem(Value item) {
+  int64_t blocks = program.getValueBlocks(), heads = program.getValueHeads();
+  Value pair = b.divide(item, blocks);
+  firstColumn =
+      b.mul(b.remainder(item, blocks), b.i64(program.getValueBlock()));
+  head = b.remainder(pair, heads);
+  sequence = b.divide(pair, heads);
+  readLength();
+  accesses.clear();
+  for (unsigned i = 0, e = program.getArgumentTypes().size(); i < e; ++i)
+    accesses.push_back(locate(i));
+}
+
+/// Without offsets sequence s is batch row s with T steps; with them it is the
+/// rows offsets[s] .. offsets[s + 1] of batch row 0.
+void KernelBuilder::readLength() {
+  int64_t numArguments = program.getArgumentTypes().size();
+  steps = word(numArguments + 1);
+  firstRow = b.i64(0);
+  batch = sequence;
+  for (int64_t i = 0; i < numArguments; ++i) {
+    if (program.getArgument_(i).getRole().getValue() != "offsets")
+      continue;
+    Value base = word(i);
+    Value packed =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ne, base, b.i64(0));
+    auto read = [&](Value at) -> Value {
+      auto global = LLVM::LLVMPointerType::get(b.getContext(), 1);
+      Value pointer = LLVM::IntToPtrOp::create(b, global, base);
+      Value address = LLVM::GEPOp::create(b, global, b.getI64Type(), pointer,
+                                          ArrayRef<LLVM::GEPArg>{at});
+      return LLVM::LoadOp::create(b, b.getI64Type(), address);
+    };
+    Type i64 = b.getI64Type();
+    auto choice = scf::IfOp::create(b, TypeRange{i64, i64, i64}, packed,
+                                    /*withElseRegion=*/true);
+    b.setInsertionPointToStart(choice.thenBlock());
+    Value stride = word(firstStride[i]);
+    Value first = read(b.mul(sequence, stride));
+    Value last = read(b.mul(b.add(sequence, b.i64(1)), stride));
+    scf::YieldOp::create(b, ValueRange{first, b.sub(last, first), b.i64(0)});
+    b.setInsertionPointToStart(choice.elseBlock());
+    scf::YieldOp::create(b, ValueRange{firstRow, steps, batch});
+    b.setInsertionPointAfter(choice);
+    firstRow = choice.getResult(0);
+    steps = choice.getResult(1);
+    batch = choice.getResult(2);
+  }
+}
+
+/// Value head h uses head floor(h * heads / value_heads) of an argument.
+Value KernelBuilder::headOf(ArgumentAttr argument) {
+  int64_t heads = argument.getHeads(), valueHeads = program.getValueHeads();
+  if (heads == valueHeads)
+    return head;
+  return b.divide(b.mul(head, b.i64(heads)), valueHeads);
+}
+
+static bool isFeature(char letter) {
+  return !StringRef("bthn").contains(letter);
+}
+
+KernelBuilder::Access KernelBuilder::locate(unsigned i) {
+  Access access;
+  ArgumentAttr argument = program.getArgument_(i);
+  auto view = cast<ViewType>(program.getArgumentTypes()[i]);
+  if (argument.getRole().getValue() == "offsets")
+    return access;
+  Value base = word(i);
+  if (argument.getOptional())
+    access.present =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ne, base, b.i64(0));
+  Value offset = b.i64(0);
+  StringRef axes = argument.getAxes().getValue();
+  SmallVector<Value, 3> features;
+  Value time;
+  for (auto [position, letter] : llvm::enumerate(axes)) {
+    bool unit = isFeature(letter) && position + 1 == axes.size();
+    Value stride = unit ? Value() : word(firstStride[i] + position);
+    auto advance = [&](Value index) {
+      offset = b.add(offset, b.mul(index, stride));
+    };
+    if (letter == 'b') {
+      advance(batch);
+    } else if (letter == 'n') {
+      advance(sequence);
+    } else if (letter == 'h') {
+      advance(headOf(argument));
+    } else if (letter == 't') {
+      advance(firstRow);
+      time = stride;
+    } else {
+      features.push_back(stride);
+    }
+  }
+  if (view.hasTime()) // a parameter is the same at every step
+    access.strides.push_back(time ? time : b.i64(0));
+  access.strides.append(features);
+  auto global = LLVM::LLVMPointerType::get(b.getContext(), 1);
+  Value pointer = LLVM::IntToPtrOp::create(b, global, base);
+  access.pointer = LLVM::GEPOp::create(b, global, view.getElementType(),
+                                       pointer, ArrayRef<LLVM::GEPArg>{offset});
+  return access;
+}
+
+bool KernelBuilder::cloneScalarOp(Operation *op) {
+  if (isa<LengthOp, ValueOffsetOp>(op)) {
+    Value value = isa<LengthOp>(op) ? steps : firstColumn;
+    scalars.map(op->getResult(0),
+                arith::IndexCastOp::create(b, b.getIndexType(), value));
+    return true;
+  }
+  auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
+  if (op->getNumRegions() != 0 ||
+      !llvm::all_of(op->getResultTypes(), isScalar) ||
+      !llvm::all_of(op->getOperandTypes(), isScalar) ||
+      op->getNumResults() == 0)
+    return false;
+  b.clone(*op, scalars);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value, 3> KernelBuilder::viewIndices(const Slice &slice,
+                                                 ValueRange local) {
+  SmallVector<Value, 3> indices;
+  for (Value offset : slice.offsets)
+    indices.push_back(b.wide(scalars.lookup(offset)));
+  for (auto [axis, index] : llvm::zip_equal(slice.axisOfTile, local))
+    indices[axis] = b.add(indices[axis], b.wide(index));
+  return indices;
+}
+
+Value KernelBuilder::axisInside(const Slice &slice, int64_t axis, Value index) {
+  auto view = cast<ViewType>(slice.view.getType());
+  if (axis == 0 && view.hasTime())
+    return b.below(index, steps);
+  int64_t bound = view.getShape()[axis], extent = 1;
+  for (auto [tileAxis, viewAxis] : llvm::enumerate(slice.axisOfTile))
+    if (viewAxis == axis)
+      extent = slice.extents[tileAxis];
+  // Known inside: a constant offset, or whole blocks of values.
+  APInt constant;
+  if (matchPattern(slice.offsets[axis], m_ConstantInt(&constant)) &&
+      !constant.isNegative() && constant.getSExtValue() + extent <= bound)
+    return {};
+  bool wholeBlocks = program.getValues() % program.getValueBlock() == 0;
+  if (slice.offsets[axis].getDefiningOp<ValueOffsetOp>() && wholeBlocks &&
+      extent <= int64_t(program.getValueBlock()) &&
+      bound == int64_t(program.getValues()))
+    return {};
+  return b.below(index, b.i64(bound));
+}
+
+Value KernelBuilder::present(const Slice &slice) {
+  return accesses[slice.view.getArgNumber()].present;
+}
+
+Value KernelBuilder::elementInside(const Slice &slice, ValueRange indices) {
+  Value inside = present(slice);
+  for (auto [axis, index] : llvm::enumerate(indices))
+    inside = b.both(inside, axisInside(slice, axis, index));
+  return inside;
+}
+
+Value KernelBuilder::addressOf(const Slice &slice, ValueRange indices) {
+  auto view = cast<ViewType>(slice.view.getType());
+  const Access &access = accesses[slice.view.getArgNumber()];
+  Value offset;
+  for (auto [axis, index] : llvm::enumerate(indices)) {
+    Value step = index;
+    if (axis == 0 && view.hasTime() && program.getReverse())
+      step = b.sub(b.sub(steps, b.i64(1)), index);
+    if (Value stride = access.strides[axis])
+      step = b.mul(step, stride);
+    offset = offset ? b.add(offset, step) : step;
+  }
+  return LLVM::GEPOp::create(b, access.pointer.getType(), view.getElementType(),
+                             access.pointer, ArrayRef<LLVM::GEPArg>{offset});
+}
+
+Value KernelBuilder::loadElement(const Slice &slice, ValueRange indices,
+                                 Type type) {
+  Type element = cast<ViewType>(slice.view.getType()).getElementType();
+  Value address = addressOf(slice, indices);
+  if (!element.isBF16())
+    return b.castReal(LLVM::LoadOp::create(b, element, address), type);
+  // bf16 is the upper half of an f32; no chip needs an instruction for it.
+  Value bits = LLVM::LoadOp::create(b, b.getI16Type(), address);
+  bits = arith::ShLIOp::create(
+      b, arith::ExtUIOp::create(b, b.getI32Type(), bits), b.i32(16));
+  return b.castReal(arith::BitcastOp::create(b, b.getF32Type(), bits), type);
+}
+
+void KernelBuilder::storeElement(const Slice &slice, ValueRange indices,
+                                 Value value) {
+  Type element = cast<ViewType>(slice.view.getType()).getElementType();
+  Value address = addressOf(slice, indices);
+  LLVM::StoreOp::create(b, b.castReal(value, element), address);
+}

@@ -1,0 +1,123 @@
+//===- KernelBuilder.h - What both GPU strategies share ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The kernel's frame: its parameter (the words of docs/Bundle.md), which work
+// item a block or warp works on, where that item's part of each array lies, and
+// loads and stores of single elements.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PRISM_LIB_CONVERSION_TILETOGPU_KERNELBUILDER_H
+#define PRISM_LIB_CONVERSION_TILETOGPU_KERNELBUILDER_H
+
+#include "Prism/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace prism::tiletogpu {
+
+/// Scalar arithmetic in one word each.
+class ScalarBuilder : public mlir::ImplicitLocOpBuilder {
+public:
+  using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
+  mlir::Value integer(mlir::Type type, int64_t value);
+  mlir::Value i32(int64_t value) { return integer(getI32Type(), value); }
+  mlir::Value i64(int64_t value) { return integer(getI64Type(), value); }
+  mlir::Value real(mlir::Type type, double value);
+  mlir::Value add(mlir::Value a, mlir::Value b);
+  mlir::Value sub(mlir::Value a, mlir::Value b);
+  mlir::Value mul(mlir::Value a, mlir::Value b);
+  mlir::Value divide(mlir::Value a, int64_t b);
+  mlir::Value remainder(mlir::Value a, int64_t b);
+  /// Unsigned a < b: false for negative a too.
+  mlir::Value below(mlir::Value a, mlir::Value b);
+  mlir::Value minimum(mlir::Value a, mlir::Value b);
+  mlir::Value both(mlir::Value a, mlir::Value b); ///< either may be null: true
+  mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
+  /// i32 or index to i64.
+  mlir::Value wide(mlir::Value a);
+  /// f32 to f64 or back where they differ.
+  mlir::Value castReal(mlir::Value a, mlir::Type type);
+};
+
+/// How the axes of a tile lie on the axes of its view.
+struct Slice {
+  llvm::SmallVector<int64_t, 3> axisOfTile;  ///< per tile axis
+  llvm::SmallVector<mlir::Value, 3> offsets; ///< per view axis, in the program
+  mlir::BlockArgument view;
+  llvm::SmallVector<int64_t, 2> extents; ///< of the tile
+  static Slice of(tile::LoadOp op);
+  static Slice of(tile::StoreOp op);
+};
+
+class KernelBuilder {
+public:
+  KernelBuilder(tile::ProgramOp program, ScalarBuilder &b)
+      : program(program), b(b) {}
+
+  /// Creates the kernel beside the program and puts the builder into its body.
+  mlir::LLVM::LLVMFuncOp createKernel(llvm::StringRef symbol, int64_t threads);
+  /// Ends the kernel at the builder's place.
+  void finish();
+
+  /// Number of work items of the launch, i64.
+  mlir::Value countItems();
+  /// Takes the item apart and finds its part of every array.
+  void enterItem(mlir::Value item);
+
+  mlir::Value thread() const { return threadId; }
+  mlir::Value block() const { return blockId; }
+  mlir::Value length() const { return steps; }
+  mlir::Value valueOffset() const { return firstColumn; }
+  tile::ProgramOp getProgram() const { return program; }
+
+  /// Program scalars as kernel scalars.
+  mlir::IRMapping scalars;
+  /// Clones an op on scalars only, or one of tile.length and tile.value_offset;
+  /// false if the op is neither.
+  bool cloneScalarOp(mlir::Operation *op);
+
+  /// Index on every view axis of the tile element at `local` (i32 or i64).
+  llvm::SmallVector<mlir::Value, 3> viewIndices(const Slice &slice,
+                                                mlir::ValueRange local);
+  /// Condition under which view axis `axis` is inside, for tile-local indices
+  /// below `extent`; null when that is known. The time axis is checked against
+  /// the length.
+  mlir::Value axisInside(const Slice &slice, int64_t axis, mlir::Value index);
+  /// Condition that the argument is there; null when it must be.
+  mlir::Value present(const Slice &slice);
+  /// All of these for one element.
+  mlir::Value elementInside(const Slice &slice, mlir::ValueRange indices);
+
+  mlir::Value loadElement(const Slice &slice, mlir::ValueRange indices,
+                          mlir::Type type);
+  void storeElement(const Slice &slice, mlir::ValueRange indices,
+                    mlir::Value value);
+
+private:
+  struct Access {
+    mlir::Value pointer; ///< !llvm.ptr<1> to the item's part
+    mlir::Value present; ///< i1, null unless optional
+    llvm::SmallVector<mlir::Value, 3> strides; ///< i64, per view axis; null: 1
+  };
+
+  mlir::Value word(int64_t index);
+  mlir::Value headOf(tile::ArgumentAttr argument);
+  void readLength();
+  Access locate(unsigned argument);
+  mlir::Value addressOf(const Slice &slice, mlir::ValueRange indices);
+
+  tile::ProgramOp program;
+  ScalarBuilder &b;
+  mlir::LLVM::LLVMFuncOp kernel;
+  mlir::Value words, threadId, blockId;
+  mlir::Value sequence, head, firstColumn;
+  mlir::Value batch, firstRow, steps;
+  llvm::SmallVector<int64_t> firstStride; ///< word index, per argument
+  llvm::SmallVector<Access> accesses;
+};
+
+} // namespace prism::tiletogpu
+
+#endif // PRISM_LIB_CONVERSION_TILETOGPU_KERNELBUILDER_H

@@ -1,0 +1,437 @@
+//===- RegisterLowering.cpp - A value column per group of lanes -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "RegisterLowering.h"
+#include "ElementOps.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace prism::tile;
+using namespace prism::tiletogpu;
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+void RegisterLowering::emit(int64_t warpSize) {
+  Value warp = b.divide(kernel.thread(), warpSize),
+        lane = b.remainder(kernel.thread(), warpSize);
+  keyLane = b.remainder(lane, plan.lanesPerColumn);
+  Value columnInWarp = b.divide(lane, plan.lanesPerColumn);
+  Value item = kernel.block();
+  OpBuilder::InsertionGuard guard(b);
+  if (plan.itemsPerBlock > 1) {
+    // Whole warps beyond the last item stay out: no shuffle misses a lane.
+    item = b.add(b.mul(item, b.i64(plan.itemsPerBlock)),
+                 b.wide(b.divide(warp, plan.warpsPerItem)));
+    auto choice = scf::IfOp::create(b, b.below(item, kernel.countItems()),
+                                    /*withElseRegion=*/false);
+    b.setInsertionPointToStart(choice.thenBlock());
+  }
+  kernel.enterItem(item);
+  Value warpInItem = b.remainder(warp, plan.warpsPerItem);
+  column = b.add(b.mul(warpInItem, b.i32(plan.columnsPerWarp)), columnInWarp);
+  if (plan.columnGroups > 1) {
+    auto loop =
+        scf::ForOp::create(b, b.i32(0), b.i32(plan.columnGroups), b.i32(1));
+    b.setInsertionPointToStart(loop.getBody());
+    column = b.add(
+        column, b.mul(loop.getInductionVar(), b.i32(plan.columnsPerGroup())));
+  }
+  emitOps(kernel.getProgram().getBody().front());
+}
+
+Value RegisterLowering::localIndex(AxisKind kind, int64_t i) {
+  if (kind == AxisKind::Value)
+    return column;
+  if (kind == AxisKind::Key)
+    return i == 0 ? keyLane : b.add(keyLane, b.i32(i * plan.lanesPerColumn));
+  return b.i32(i);
+}
+
+Value RegisterLowering::localInside(AxisKind kind, int64_t extent, int64_t i) {
+  if (kind == AxisKind::Value &&
+      plan.columnsPerGroup() * plan.columnGroups > extent)
+    return b.below(column, b.i32(extent));
+  if (kind == AxisKind::Key && (i + 1) * plan.lanesPerColumn > extent)
+    return b.below(localIndex(kind, i), b.i32(extent));
+  return {};
+}
+
+Value RegisterLowering::sumOverLanes(Value value) {
+  Value all = b.i32(-1), clamp = b.i32(31);
+  auto exchange = [&](Value word, int64_t distance) -> Value {
+    return NVVM::ShflOp::create(b, word.getType(), all, word, b.i32(distance),
+                                clamp, NVVM::ShflKind::bfly, UnitAttr());
+  };
+  for (int64_t distance = 1; distance < plan.lanesPerColumn; distance *= 2) {
+    if (value.getType().isF32()) {
+      value = b.add(value, exchange(value, distance));
+      continue;
+    }
+    // f64 goes in two words.
+    Value bits = arith::BitcastOp::create(b, b.getI64Type(), value);
+    Value low = arith::TruncIOp::create(b, b.getI32Type(), bits);
+    Value high = arith::TruncIOp::create(
+        b, b.getI32Type(), arith::ShRUIOp::create(b, bits, b.i64(32)));
+    low = arith::ExtUIOp::create(b, b.getI64Type(), exchange(low, distance));
+    high = arith::ExtUIOp::create(b, b.getI64Type(), exchange(high, distance));
+    Value other =
+        arith::OrIOp::create(b, arith::ShLIOp::create(b, high, b.i64(32)), low);
+    value = b.add(value, arith::BitcastOp::create(b, value.getType(), other));
+  }
+  return value;
+}
+
+Value RegisterLowering::sumOver(
+    AxisKind kind, int64_t extent, Type type,
+    function_ref<std::pair<Value, Value>(int64_t)> factors) {
+  int64_t count = kind == AxisKind::Key
+                      ? llvm::divideCeil(extent, plan.lanesPerColumn)
+                      : extent;
+  // Four independent chains hide the latency of the multiply-adds.
+  SmallVector<Value> chains(std::min<int64_t>(4, count));
+  for (int64_t i = 0; i < count; ++i) {
+    auto [left, right] = factors(i);
+    // Rows past the last key hold whatever elementwise ops made of zeros.
+    if (Value inside = localInside(kind, extent, i)) {
+      left = b.select(inside, left, b.real(type, 0.0));
+      if (right)
+        right = b.select(inside, right, b.real(type, 0.0));
+    }
+    Value &chain = chains[i % chains.size()];
+    if (!chain)
+      chain = right ? b.mul(left, right) : left;
+    else if (right)
+      chain = math::FmaOp::create(b, left, right, chain);
+    else
+      chain = b.add(chain, left);
+  }
+  while (chains.size() > 1) {
+    Value last = chains.pop_back_val();
+    size_t partner = chains.size() / 2;
+    chains[partner] = b.add(chains[partner], last);
+  }
+  return kind == AxisKind::Key ? sumOverLanes(chains.front()) : chains.front();
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+std::pair<int64_t, int64_t> RegisterLowering::shapeOf(Value tile) {
+  if (tensorType(tile).getRank() == 1)
+    return {1, plan.perThread(tile, 0)};
+  return {plan.perThread(tile, 0), plan.perThread(tile, 1)};
+}
+
+Value RegisterLowering::get(Value tile, int64_t i, int64_t j) {
+  if (!isTensor(tile))
+    return kernel.scalars.lookup(tile);
+  if (isSplat(tile))
+    return splatScalar(b, tile.getDefiningOp(), kernel.scalars);
+  auto [rows, columns] = shapeOf(tile);
+  const Scalars &scalars = held.find(tile)->second;
+  return scalars[rows == 1 ? j : i * columns + j];
+}
+
+/// An element of a view at tile-local indices; what lies outside reads as zero.
+/// Conditions that are the same for all threads of an item become a branch;
+/// the others clamp the index, so that the load itself is unconditional.
+void RegisterLowering::emitLoad(LoadOp op) {
+  Slice slice = Slice::of(op);
+  auto view = cast<ViewType>(slice.view.getType());
+  Value tile = op.getResult();
+  Type type = tensorType(tile).getElementType();
+  auto [rows, columns] = shapeOf(tile);
+  bool isVector = slice.extents.size() == 1;
+  for (int64_t i = 0; i < rows; ++i) {
+    Value uniform = kernel.present(slice);
+    SmallVector<SmallVector<Value, 3>> indices(columns);
+    SmallVector<Value> inside(columns);
+    for (int64_t j = 0; j < columns; ++j) {
+      SmallVector<int64_t> numbers =
+          isVector ? SmallVector<int64_t>{j} : SmallVector<int64_t>{i, j};
+      SmallVector<Value> local;
+      for (auto [axis, number] : llvm::enumerate(numbers))
+        local.push_back(localIndex(plan.kind(tile, axis), number));
+      indices[j] = kernel.viewIndices(slice, local);
+      for (auto [axis, number] : llvm::enumerate(numbers))
+        inside[j] = b.both(inside[j], localInside(plan.kind(tile, axis),
+                                                  slice.extents[axis], number));
+      for (int64_t axis = 0, e = view.getRank(); axis < e; ++axis) {
+        Value condition = kernel.axisInside(slice, axis, indices[j][axis]);
+        bool isTime = axis == 0 && view.hasTime();
+        if (isTime && !(isVector && slice.axisOfTile[0] == 0)) {
+          uniform = j == 0 ? b.both(uniform, condition) : uniform;
+          continue;
+        }
+        inside[j] = b.both(inside[j], condition);
+      }
+    }
+    auto load = [&](int64_t j) {
+      SmallVector<Value, 3> at = indices[j];
+      if (inside[j])
+        for (Value &index : at)
+          index = b.select(inside[j], index, b.i64(0));
+      Value value = kernel.loadElement(slice, at, type);
+      return inside[j] ? b.select(inside[j], value, b.real(type, 0.0)) : value;
+    };
+    // With no step at all, row 0 is not there to be read.
+    bool timeVector = isVector && view.hasTime() && slice.axisOfTile[0] == 0;
+    if (timeVector)
+      uniform = b.both(uniform, b.below(b.i64(0), kernel.length()));
+    if (!uniform) {
+      for (int64_t j = 0; j < columns; ++j)
+        held[tile].push_back(load(j));
+      continue;
+    }
+    auto choice = scf::IfOp::create(b, SmallVector<Type>(columns, type),
+                                    uniform, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(choice.thenBlock());
+    Scalars loaded;
+    for (int64_t j = 0; j < columns; ++j)
+      loaded.push_back(load(j));
+    scf::YieldOp::create(b, loaded);
+    b.setInsertionPointToStart(choice.elseBlock());
+    scf::YieldOp::create(b, Scalars(columns, b.real(type, 0.0)));
+    held[tile].append(choice.getResults().begin(), choice.getResults().end());
+  }
+}
+
+/// Of threads that hold the same element, the first one stores it.
+void RegisterLowering::emitStore(StoreOp op) {
+  Slice slice = Slice::of(op);
+  Value tile = op.getValue();
+  auto [rows, columns] = shapeOf(tile);
+  bool isVector = slice.extents.size() == 1;
+  bool hasKey = false, hasValue = false;
+  for (unsigned axis = 0; axis < slice.extents.size(); ++axis) {
+    hasKey |= plan.kind(tile, axis) == AxisKind::Key;
+    hasValue |= plan.kind(tile, axis) == AxisKind::Value;
+  }
+  Value writer;
+  if (!hasKey && plan.lanesPerColumn > 1)
+    writer =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, keyLane, b.i32(0));
+  if (!hasValue)
+    writer = b.both(writer, arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                                  column, b.i32(0)));
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) {
+      SmallVector<int64_t> numbers =
+          isVector ? SmallVector<int64_t>{j} : SmallVector<int64_t>{i, j};
+      SmallVector<Value> local;
+      Value condition = writer;
+      for (auto [axis, number] : llvm::enumerate(numbers)) {
+        local.push_back(localIndex(plan.kind(tile, axis), number));
+        condition = b.both(condition, localInside(plan.kind(tile, axis),
+                                                  slice.extents[axis], number));
+      }
+      SmallVector<Value, 3> indices = kernel.viewIndices(slice, local);
+      condition = b.both(condition, kernel.elementInside(slice, indices));
+      OpBuilder::InsertionGuard guard(b);
+      if (condition) {
+        auto choice = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+        b.setInsertionPointToStart(choice.thenBlock());
+      }
+      kernel.storeElement(slice, indices, get(tile, i, j));
+    }
+}
+
+void RegisterLowering::emitDot(DotOp op) {
+  auto [rows, columns] = shapeOf(op.getResult());
+  AxisKind kind = plan.contractionKind(op);
+  Type type = tensorType(op.getResult()).getElementType();
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) {
+      auto left = [&](int64_t k) {
+        return op.getTransposeLhs() ? get(op.getLhs(), k, i)
+                                    : get(op.getLhs(), i, k);
+      };
+      auto right = [&](int64_t k) {
+        return op.getTransposeRhs() ? get(op.getRhs(), j, k)
+                                    : get(op.getRhs(), k, j);
+      };
+      Value acc = get(op.getAcc(), i, j), result;
+      if (kind == AxisKind::Key) {
+        result = b.add(acc, sumOver(kind, op.getK(), type, [&](int64_t k) {
+                         return std::pair(left(k), right(k));
+                       }));
+      } else {
+        result = acc;
+        for (int64_t k = 0, e = op.getK(); k < e; ++k)
+          result = math::FmaOp::create(b, left(k), right(k), result);
+      }
+      held[op.getResult()].push_back(result);
+    }
+}
+
+void RegisterLowering::emitSolve(SolveOp op) {
+  auto [rows, columns] = shapeOf(op.getResult());
+  Scalars &x = held[op.getResult()];
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) {
+      Value value = get(op.getRhs(), i, j);
+      for (int64_t k = 0; k < i; ++k) {
+        Value factor = arith::NegFOp::create(b, get(op.getMatrix(), i, k));
+        value = math::FmaOp::create(b, factor, x[k * columns + j], value);
+      }
+      x.push_back(value);
+    }
+}
+
+void RegisterLowering::emitSumColumns(SumColumnsOp op) {
+  Value input = op.getInput();
+  Type type = tensorType(input).getElementType();
+  AxisKind kind = isSplat(input) ? AxisKind::Replicated : plan.kind(input, 1);
+  for (int64_t i = 0, e = shapeOf(op.getResult()).second; i < e; ++i)
+    held[op.getResult()].push_back(
+        sumOver(kind, tensorType(input).getDimSize(1), type, [&](int64_t j) {
+          return std::pair(get(input, i, j), Value());
+        }));
+}
+
+Value RegisterLowering::decayOf(DecayMatrixOp op, int64_t i, int64_t j) {
+  ArrayRef<int64_t> rowOrder = op.getRowOrder(),
+                    columnOrder = op.getColumnOrder();
+  int64_t perRow = rowOrder.size(), perColumn = columnOrder.size();
+  bool seen = j / perColumn < i / perRow ||
+              (j / perColumn == i / perRow &&
+               columnOrder[j % perColumn] < rowOrder[i % perRow]);
+  Type type = tensorType(op.getResult()).getElementType();
+  if (!seen)
+    return b.real(type, 0.0);
+  return decayBetween(b, get(op.getRows(), 0, i), get(op.getColumns(), 0, j),
+                      type);
+}
+
+Value RegisterLowering::elementOf(Operation *op, int64_t i, int64_t j) {
+  bool isVector = tensorType(op->getResult(0)).getRank() == 1;
+  if (auto scale = dyn_cast<ScaleRowsOp>(op))
+    return b.mul(get(scale.getScale(), 0, i), get(scale.getInput(), i, j));
+  if (auto scale = dyn_cast<ScaleColumnsOp>(op))
+    return b.mul(get(scale.getScale(), 0, j), get(scale.getInput(), i, j));
+  if (auto last = dyn_cast<SplatLastOp>(op))
+    return get(last.getInput(), 0,
+               tensorType(last.getInput()).getDimSize(0) - 1);
+  if (auto repeat = dyn_cast<BroadcastOp>(op))
+    return get(repeat.getInput(), 0, repeat.getAlongRows() ? j : i);
+  if (auto decay = dyn_cast<DecayMatrixOp>(op))
+    return decayOf(decay, i, j);
+  if (auto stack = dyn_cast<InterleaveOp>(op)) {
+    int64_t count = stack.getInputs().size(), position = isVector ? j : i;
+    Value input = stack.getInputs()[position % count];
+    return isVector ? get(input, 0, position / count)
+                    : get(input, position / count, j);
+  }
+  if (auto mask = dyn_cast<MaskRowsOp>(op)) {
+    AxisKind kind = plan.kind(op->getResult(0), 0);
+    Value step = b.add(b.wide(kernel.scalars.lookup(mask.getFirst())),
+                       b.wide(localIndex(kind, isVector ? j : i)));
+    Value value = get(mask.getInput(), i, j);
+    return b.select(b.below(step, kernel.length()), value,
+                    b.real(value.getType(), 0.0));
+  }
+  if (auto sum = dyn_cast<GateSumOp>(op)) {
+    Value gate = get(sum.getGates(), 0, j);
+    return j == 0 ? gate : b.add(held[op->getResult(0)][j - 1], gate);
+  }
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(get(operand, i, j));
+  return cloneElementwise(b, op, operands);
+}
+
+void RegisterLowering::emitElements(Operation *op) {
+  auto [rows, columns] = shapeOf(op->getResult(0));
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) {
+      Value element = elementOf(op, i, j);
+      held[op->getResult(0)].push_back(element);
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+/// Carried tiles become as many carried scalars.
+void RegisterLowering::emitFor(scf::ForOp loop) {
+  auto flatten = [&](Value tile, Value like, Scalars &out) {
+    if (!isTensor(tile)) {
+      out.push_back(kernel.scalars.lookup(tile));
+      return;
+    }
+    auto [rows, columns] = shapeOf(like);
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < columns; ++j)
+        out.push_back(get(tile, i, j));
+  };
+  auto unflatten = [&](Value tile, ValueRange &from) {
+    if (!isTensor(tile)) {
+      kernel.scalars.map(tile, from.front());
+      from = from.drop_front();
+      return;
+    }
+    auto [rows, columns] = shapeOf(tile);
+    held[tile].assign(from.begin(), from.begin() + rows * columns);
+    from = from.drop_front(rows * columns);
+  };
+  auto at = [&](Value v) { return kernel.scalars.lookup(v); };
+  Scalars inits, next;
+  for (auto [init, carried] :
+       llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs()))
+    flatten(init, carried, inits);
+  auto made =
+      scf::ForOp::create(b, at(loop.getLowerBound()), at(loop.getUpperBound()),
+                         at(loop.getStep()), inits);
+  kernel.scalars.map(loop.getInductionVar(), made.getInductionVar());
+  ValueRange carriedScalars = made.getRegionIterArgs();
+  for (Value carried : loop.getRegionIterArgs())
+    unflatten(carried, carriedScalars);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(made.getBody());
+    emitOps(*loop.getBody());
+    for (auto [operand, carried] :
+         llvm::zip(loop.getBody()->getTerminator()->getOperands(),
+                   loop.getRegionIterArgs()))
+      flatten(operand, carried, next);
+    if (!inits.empty())
+      scf::YieldOp::create(b, next);
+  }
+  ValueRange results = made.getResults();
+  for (Value result : loop.getResults())
+    unflatten(result, results);
+}
+
+void RegisterLowering::emitOps(Block &block) {
+  for (Operation &op : block.without_terminator())
+    emitOp(&op);
+}
+
+void RegisterLowering::emitOp(Operation *op) {
+  b.setLoc(op->getLoc());
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return emitFor(loop);
+  if (auto store = dyn_cast<StoreOp>(op))
+    return emitStore(store);
+  if (auto load = dyn_cast<LoadOp>(op))
+    return emitLoad(load);
+  if (auto dot = dyn_cast<DotOp>(op))
+    return emitDot(dot);
+  if (auto solve = dyn_cast<SolveOp>(op))
+    return emitSolve(solve);
+  if (auto sum = dyn_cast<SumColumnsOp>(op))
+    return emitSumColumns(sum);
+  if (op->getNumResults() == 1 && isTensor(op->getResult(0))) {
+    if (!isSplat(op->getResult(0)))
+      emitElements(op);
+    return;
+  }
+  kernel.cloneScalarOp(op);
+}

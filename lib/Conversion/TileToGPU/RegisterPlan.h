@@ -1,0 +1,75 @@
+//===- RegisterPlan.h - Which axes lie across threads -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// For programs of chunk 1. Each axis of each tile is
+//   value       spread over columns of threads, one element in a thread,
+//   key         spread over the lanes of a column: lane l has rows l, l + LK,
+//   ... replicated  whole in every thread.
+// Which is which follows from the program: what is loaded or stored at
+// tile.value_offset is a value axis, time, solves and gate sums are replicated,
+// and ops tie their operands' axes together. An axis that would be two things
+// makes the plan fail with a reason. Tiles of one repeated scalar have no axes:
+// they fit every use.
+//
+//   warp:  column 0: lanes 0 .. LK-1, column 1: lanes LK .. 2 LK-1, ...
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PRISM_LIB_CONVERSION_TILETOGPU_REGISTERPLAN_H
+#define PRISM_LIB_CONVERSION_TILETOGPU_REGISTERPLAN_H
+
+#include "KernelBuilder.h"
+#include "TileOpKinds.h"
+#include "llvm/ADT/DenseMap.h"
+#include <string>
+
+namespace prism::tiletogpu {
+
+enum class AxisKind { Unknown, Key, Value, Replicated };
+
+class RegisterPlan {
+public:
+  /// Fails with `reason` set; emits nothing.
+  static llvm::FailureOr<RegisterPlan>
+  make(tile::ProgramOp program, int64_t warpSize, std::string &reason);
+
+  AxisKind kind(mlir::Value tile, unsigned axis) const;
+  /// Of the axis that a dot sums over.
+  AxisKind contractionKind(tile::DotOp dot) const;
+  /// Elements of an axis that one thread holds.
+  int64_t perThread(mlir::Value tile, unsigned axis) const;
+
+  int64_t lanesPerColumn = 1;  ///< LK
+  int64_t columnsPerWarp = 32; ///< warp size / LK
+  int64_t warpsPerItem = 1;    ///< of one group of columns
+  int64_t columnGroups = 1;    ///< groups that an item goes through one by one
+  int64_t itemsPerBlock = 1;
+  int64_t columnsPerGroup() const { return columnsPerWarp * warpsPerItem; }
+
+private:
+  using Node = std::pair<mlir::Value, unsigned>;
+  unsigned nodeOf(mlir::Value tile, unsigned axis);
+  unsigned find(unsigned node) const;
+  void tie(mlir::Value a, unsigned axisA, mlir::Value b, unsigned axisB);
+  void fix(mlir::Value tile, unsigned axis, AxisKind kind);
+  void constrain(mlir::Operation *op);
+  void constrainSlice(const Slice &slice, tile::ProgramOp program,
+                      mlir::Value tile);
+  llvm::LogicalResult settle(tile::ProgramOp program, std::string &reason);
+  llvm::LogicalResult checkReductions(tile::ProgramOp program,
+                                      std::string &reason) const;
+  void chooseLanes(tile::ProgramOp program, int64_t warpSize);
+  int64_t scalarsOf(mlir::Value tile) const;
+
+  llvm::DenseMap<Node, unsigned> nodes;
+  llvm::SmallVector<unsigned> parent;
+  llvm::SmallVector<AxisKind> kinds;
+  llvm::SmallVector<int64_t> extents;
+  bool conflict = false;
+  std::string conflictText;
+};
+
+} // namespace prism::tiletogpu
+
+#endif // PRISM_LIB_CONVERSION_TILETOGPU_REGISTERPLAN_H
