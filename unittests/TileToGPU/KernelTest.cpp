@@ -282,9 +282,7 @@ TEST(KernelInterpreter, CatchesMissingBarriers) {
         !ok && interpreter.error().find("missing barrier") != std::string::npos;
     block->getOperations().insert(Block::iterator(after), barrier);
   }
-  // The barriers around a loop meet those inside it; at most those two are
-  // spare.
-  EXPECT_GE(caught + 2, int(barriers.size()));
+  EXPECT_EQ(caught, 7);
 }
 
 } // namespace
