@@ -3,17 +3,31 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prism/Spec/Diagnostic.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 
 using namespace prism::spec;
+
+/// Text of the user's without line breaks: one message is one line.
+static std::string oneLine(llvm::StringRef text) {
+  std::string line;
+  for (char c : text) {
+    bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+    line += control ? "\\x" + llvm::toHex(llvm::StringRef(&c, 1))
+                    : std::string(1, c);
+  }
+  return line;
+}
 
 std::string SpecDiagnostic::str() const {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << file << ':' << loc.line << ':' << loc.column << ": error: ";
   if (!loc.pointer.empty())
-    os << loc.pointer << ": ";
-  os << message;
+    os << oneLine(loc.pointer) << ": ";
+  os << oneLine(message);
   if (!nearest.empty())
     os << "; did you mean '" << nearest << "'?";
   return text;

@@ -171,7 +171,9 @@ private:
     }
     llvm::StringRef token = text.slice(at, end);
     result.kind = ExprKind::Number;
-    if (token.getAsDouble(result.number) || !std::isfinite(result.number))
+    bool digitLast = llvm::isDigit(token.back()) || token.back() == '.';
+    if (!digitLast || token == "." || token.getAsDouble(result.number) ||
+        !std::isfinite(result.number))
       return fail(at, "expected a number, found '" + token + "'");
     at = end;
     return true;

@@ -177,7 +177,7 @@ private:
   bool readVariant(const Family &family);
   bool readOptions(const Family &family);
   JsonNode merge(const JsonNode *given, const ordered_json &own,
-                 const JsonNode *instead);
+                 const JsonNode *computed, bool givenFirst);
   bool fail(const SourceLoc &loc, const llvm::Twine &message,
             llvm::StringRef nearest = "") {
     diagnostic.stage = Stage::Meaning;
@@ -287,10 +287,9 @@ JsonNode FamilyExpander::merge(const JsonNode *given, const ordered_json &own,
   if (givenFirst)
     addGiven();
   for (const auto &[key, value] : own.items()) {
-    const JsonNode *replacement = given ? given->find(key) : nullptr;
-    if (replacement)
-      merged.members.push_back(*llvm::find_if(
-          given->members, [&](const JsonMember &m) { return m.key == key; }));
+    if (const JsonMember *replacement =
+            given ? given->findMember(key) : nullptr)
+      merged.members.push_back(*replacement);
     else if (!computed || !computed->find(key))
       merged.members.push_back({key, place, fromOrderedJson(value, place)});
   }

@@ -29,11 +29,16 @@ bool JsonNode::isInteger() const {
          std::floor(number) == number;
 }
 
-const JsonNode *JsonNode::find(llvm::StringRef key) const {
+const JsonMember *JsonNode::findMember(llvm::StringRef key) const {
   for (const JsonMember &member : members)
     if (member.key == key)
-      return &member.value;
+      return &member;
   return nullptr;
+}
+
+const JsonNode *JsonNode::find(llvm::StringRef key) const {
+  const JsonMember *member = findMember(key);
+  return member ? &member->value : nullptr;
 }
 
 static std::string appendPointer(llvm::StringRef base, llvm::StringRef key) {
@@ -61,7 +66,10 @@ std::string prism::spec::describe(const JsonNode &node) {
     llvm::StringRef text = node.string;
     if (text.size() <= 40)
       return "string '" + node.string + "'";
-    return ("string '" + text.take_front(37) + "...'").str();
+    size_t end = 37; // not inside a character of several bytes
+    while ((text[end] & 0xC0) == 0x80)
+      --end;
+    return ("string '" + text.take_front(end) + "...'").str();
   }
   case JsonKind::Array:
     return node.items.empty() ? "an empty array" : "an array";
@@ -222,7 +230,11 @@ public:
         colon == llvm::StringRef::npos ? what : what.drop_front(colon + 2);
     if (!what.contains("parse_error"))
       reason = "number out of range";
+    // The position is where the lexer stopped, the end of a literal it did not
+    // expect; its start says more.
     size_t offset = std::min(position ? position - 1 : 0, text.size());
+    if (reason.contains("unexpected") && reason.contains(" literal"))
+      offset = tokenStart();
     return fail(locate(offset, stack.empty() ? "" : stack.back()->loc.pointer),
                 ("not JSON: " + reason).str());
   }

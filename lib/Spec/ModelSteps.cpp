@@ -118,7 +118,7 @@ bool ModelBuilder::resolveCall(Expr &expr, const JsonNode &text) {
           "row of a scalar; expected a value with axes such as [L, K]");
     double row = expr.operands[1].number;
     int64_t rows = spec.extent(argument.front());
-    if (row != static_cast<int64_t>(row) || row >= rows)
+    if (row >= rows || row != static_cast<int64_t>(row))
       return failInText(text, expr.operands[1].offset,
                         "expected a row from 0 to " + llvm::Twine(rows - 1) +
                             " of axis '" + argument.front() + "'");

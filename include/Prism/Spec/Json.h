@@ -42,7 +42,8 @@ struct JsonNode {
   /// True for 3 and 3.0, as in JSON Schema.
   bool isInteger() const;
   int64_t integer() const { return static_cast<int64_t>(number); }
-  /// The member of that name or null.
+  /// The member of that name, or its value, or null.
+  const JsonMember *findMember(llvm::StringRef key) const;
   const JsonNode *find(llvm::StringRef key) const;
 };
 

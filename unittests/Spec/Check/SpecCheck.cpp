@@ -4,7 +4,8 @@
 //
 // For tests and for scripts:
 //   prism-spec-check --schema          prints the JSON Schema of the table
-//   prism-spec-check --verdicts FILE   one spec a line; prints "ok", or the stage
+//   prism-spec-check --verdicts FILE   one spec a line; prints "ok", or the
+//   stage
 //                                      that refuses it and the message
 //   prism-spec-check --scan FILE...    prints the scan dialect of each spec
 //   prism-spec-check --expand FILE...  prints each spec written out
@@ -28,13 +29,16 @@ static int printVerdicts(llvm::StringRef lines) {
       llvm::outs() << "ok\n";
       continue;
     }
-    static constexpr llvm::StringLiteral kStages[] = {"text", "structure", "meaning"};
-    llvm::outs() << kStages[static_cast<unsigned>(diagnostic.stage)] << ' ' << diagnostic.str() << "\n";
+    static constexpr llvm::StringLiteral kStages[] = {"text", "structure",
+                                                      "meaning"};
+    llvm::outs() << kStages[static_cast<unsigned>(diagnostic.stage)] << ' '
+                 << diagnostic.str() << "\n";
   }
   return 0;
 }
 
-static bool printSpecFile(llvm::StringRef text, llvm::StringRef file, bool expand) {
+static bool printSpecFile(llvm::StringRef text, llvm::StringRef file,
+                          bool expand) {
   SpecDiagnostic diagnostic;
   llvm::FailureOr<Spec> spec = readSpec(text, file, diagnostic);
   if (failed(spec)) {
@@ -58,15 +62,18 @@ int main(int argc, char **argv) {
     llvm::outs() << printSpec(publishedSchema());
     return 0;
   }
-  if (argc < 3 || (mode != "--verdicts" && mode != "--scan" && mode != "--expand")) {
-    llvm::errs() << "usage: prism-spec-check --schema | --verdicts FILE | --scan FILE... | --expand FILE...\n";
+  if (argc < 3 ||
+      (mode != "--verdicts" && mode != "--scan" && mode != "--expand")) {
+    llvm::errs() << "usage: prism-spec-check --schema | --verdicts FILE | "
+                    "--scan FILE... | --expand FILE...\n";
     return 2;
   }
   bool ok = true;
   for (int i = 2; i < argc; ++i) {
     auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(argv[i]);
     if (!buffer) {
-      llvm::errs() << argv[i] << ": error: " << buffer.getError().message() << "\n";
+      llvm::errs() << argv[i] << ": error: " << buffer.getError().message()
+                   << "\n";
       return 1;
     }
     if (mode == "--verdicts")
