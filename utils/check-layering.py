@@ -37,7 +37,7 @@ RULES = {
     "Spec": ["Support"], # reads text, knows no IR
     "Import": IR + ["Spec"], # spec to scan
     "Target": IR + ["TargetInfo"],
-    "Target/*": IR + ["TargetInfo", "Target", "Runtime"], # Runtime: one definition of the manifest
+    "Target/*": IR + ["TargetInfo", "Target", "Runtime", "Conversion/TileToCPU"], # Runtime: one definition of the manifest; the conversion: what a kernel promises
     "Pipelines": PIPELINES,
     "Compiler": PIPELINES + ["Pipelines", "Registration", "Runtime"],
     "Check": IR + ["Interpreter", "Runtime"], # compiled against interpreted

@@ -87,7 +87,7 @@ class Chain:
             steps.append(self.inject())
         steps.insert(rng.randint(0, len(steps)), {"read": {"query": "q"}})
         if rng.random() < 0.2:
-            steps.insert(rng.randint(0, len(steps)), {"read": {"query": "k", "scale": -0.5, "output": "o2"}})
+            steps.insert(rng.randint(0, len(steps)), {"read": {"query": "k", "scale": -0.5, "output": "extra"}})
         if rng.random() < 0.2:
             self.spec["reverse"] = True
         self.spec["steps"] = steps

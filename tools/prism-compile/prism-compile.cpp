@@ -219,5 +219,6 @@ int main(int argc, char **argv) {
   DialectRegistry registry;
   registerPrismDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false); // a person asked, not a compiler engineer
   return run(context);
 }

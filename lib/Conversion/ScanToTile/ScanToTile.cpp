@@ -68,7 +68,8 @@ LogicalResult EntryConverter::findRecurrence() {
       if (op)
         return recurrence.emitOpError("is the second recurrence of entry '") << entry.getName() << "'; one is lowered";
       op = recurrence;
-    } else if (!isa<func::ReturnOp>(nested)) {
+    } else if (!isa<func::ReturnOp>(nested) && !nested.hasTrait<OpTrait::ConstantLike>()) {
+      // Constants of the step are hoisted here by canonicalisation.
       return nested.emitOpError("stands outside the recurrence of entry '")
              << entry.getName() << "'; only a scan.recurrence on the function's arguments is lowered";
     }
@@ -133,7 +134,7 @@ LogicalResult EntryConverter::collectArrays() {
     ArrayAttr axes = isOutput ? op.getOutputAxes() : op.getFinalAxes();
     unsigned at = isOutput ? result.getResultNumber() : result.getResultNumber() - op.getOutputs().size();
     Array array;
-    array.name = nameOf(entry.getResultAttrDict(i), "out", i);
+    array.name = nameOf(entry.getResultAttrDict(i), "result", i);
     array.role = isOutput ? "output" : "final_state";
     array.axes = cast<StringAttr>(axes[at]).str();
     array.type = cast<RankedTensorType>(value.getType());

@@ -6,6 +6,7 @@
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
@@ -27,7 +28,8 @@ static bool isNative(Operation *op) {
 static LogicalResult approximateMath(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   math::populateExpansionPatterns(patterns, {"exp2", "sinh", "cosh", "tan", "asinh", "acosh", "atanh", "powf", "fpowi"});
-  populateMathPolynomialApproximationPatterns(patterns, [](StringRef) { return true; });
+  // The pattern for rsqrt is made of x86 instructions.
+  populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) { return name != math::RsqrtOp::getOperationName(); });
   GreedyRewriteConfig config;
   config.setMaxIterations(8);
   if (failed(applyPatternsGreedily(module, std::move(patterns), config)))

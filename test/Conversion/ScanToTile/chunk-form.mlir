@@ -4,7 +4,7 @@
 // A decay, an erase and an injection tied to it: one C x C system, no second dot
 // for the injection, the strength shared.
 // CHECK-LABEL: tile.program @tied
-// CHECK-SAME: chunk 16
+// CHECK: chunk 16
 // CHECK-DAG: %[[FLOOR:.*]] = arith.constant dense<-1.024000e+03> : tensor<16xf64>
 // CHECK: scf.for {{.*}} iter_args(%[[S:.*]] = {{.*}}) -> (tensor<8x4xf32>)
 // CHECK: %[[FLOORED:.*]] = arith.maximumf {{.*}}, %[[FLOOR]]
