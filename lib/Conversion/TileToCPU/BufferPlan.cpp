@@ -10,7 +10,8 @@ using namespace prism;
 using namespace prism::tiletocpu;
 
 namespace {
-/// Evaluating a lazy value this dear at several places costs more than a buffer.
+/// Evaluating a lazy value this dear at several places costs more than a
+/// buffer.
 constexpr int64_t kDear = 6;
 constexpr int64_t kDotCost = 1000;
 constexpr int64_t kAlignment = 64;
@@ -19,11 +20,13 @@ constexpr int64_t kEdgeTileBytes = 32 * 16 * 8;
 } // namespace
 
 int64_t Buffer::bytes() const {
-  return llvm::alignTo(rows * stride * element.getIntOrFloatBitWidth() / 8, kAlignment);
+  return llvm::alignTo(rows * stride * element.getIntOrFloatBitWidth() / 8,
+                       kAlignment);
 }
 
 bool tiletocpu::isRowDot(tile::DotOp dot) {
-  return dot.getTransposeRhs() && !dot.getTransposeLhs() && dot.getN() <= 4 && dot.getM() <= 4;
+  return dot.getTransposeRhs() && !dot.getTransposeLhs() && dot.getN() <= 4 &&
+         dot.getM() <= 4;
 }
 
 tile::DecayMatrixOp tiletocpu::findMask(Value v) {
@@ -42,10 +45,14 @@ tile::DecayMatrixOp tiletocpu::findMask(Value v) {
   return {};
 }
 
-BufferPlan::BufferPlan(tile::ProgramOp program, const CPUOptions &options) : program(program), options(options) {
+BufferPlan::BufferPlan(tile::ProgramOp program, const CPUOptions &options)
+    : program(program), options(options) {
   int64_t next = 0;
-  program.walk<WalkOrder::PreOrder>([&](Operation *op) { positions[op] = next++; });
-  program.walk([&](scf::ForOp loop) { loopEnds[loop] = positionOf(loop.getBody()->getTerminator()); });
+  program.walk<WalkOrder::PreOrder>(
+      [&](Operation *op) { positions[op] = next++; });
+  program.walk([&](scf::ForOp loop) {
+    loopEnds[loop] = positionOf(loop.getBody()->getTerminator());
+  });
   classify();
   findAnchors();
   program.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) { planLoop(loop); });
@@ -58,7 +65,8 @@ BufferPlan::BufferPlan(tile::ProgramOp program, const CPUOptions &options) : pro
 // Forms
 //===----------------------------------------------------------------------===//
 
-/// Are all elements equal (or is there only one, and no buffer needed to make it)?
+/// Are all elements equal (or is there only one, and no buffer needed to make
+/// it)?
 bool BufferPlan::isScalar(Value v) const {
   Operation *op = v.getDefiningOp();
   if (!op)
@@ -66,7 +74,8 @@ bool BufferPlan::isScalar(Value v) const {
   auto operandsScalar = [&] {
     return llvm::all_of(op->getOperands(), [&](Value operand) {
       return !isTile(operand) || formOf(operand) == Form::scalar ||
-             (tileType(operand).getNumElements() == 1 && tileType(operand).getRank() == 1);
+             (tileType(operand).getNumElements() == 1 &&
+              tileType(operand).getRank() == 1);
     });
   };
   RankedTensorType type = tileType(v);
@@ -81,7 +90,8 @@ bool BufferPlan::isScalar(Value v) const {
     return oneElement && operandsScalar();
   if (isa<tile::DecayMatrixOp>(op))
     return type.getNumElements() == 1 && operandsScalar();
-  if (isa<tile::ScaleRowsOp, tile::ScaleColumnsOp, tile::BroadcastOp>(op) || isElementwise(op))
+  if (isa<tile::ScaleRowsOp, tile::ScaleColumnsOp, tile::BroadcastOp>(op) ||
+      isElementwise(op))
     return operandsScalar();
   return false;
 }
@@ -106,7 +116,8 @@ int64_t BufferPlan::costOf(Operation *op) {
     cost = kDotCost;
   else if (isa<tile::DecayMatrixOp>(op))
     cost = 30;
-  else if (isa<math::MathDialect>(op->getDialect()) && !isa<math::FmaOp, math::AbsFOp, math::CopySignOp>(op))
+  else if (isa<math::MathDialect>(op->getDialect()) &&
+           !isa<math::FmaOp, math::AbsFOp, math::CopySignOp>(op))
     cost = 20;
   else if (isa<arith::DivFOp, arith::RemFOp>(op))
     cost = 5;
@@ -120,12 +131,14 @@ Form BufferPlan::decide(Value v) {
   Operation *op = v.getDefiningOp();
   if (isScalar(v))
     return Form::scalar;
-  if (isa<tile::LoadOp, tile::GateSumOp, tile::SolveOp, tile::InterleaveOp, tile::SumColumnsOp, scf::ForOp>(op))
+  if (isa<tile::LoadOp, tile::GateSumOp, tile::SolveOp, tile::InterleaveOp,
+          tile::SumColumnsOp, scf::ForOp>(op))
     return Form::buffer;
   int64_t cost = costs[op] = costOf(op);
   bool dear = cost > kDear && !v.hasOneUse();
   for (OpOperand &use : v.getUses())
-    if (dear || needsBuffer(use) || use.getOwner()->getBlock() != op->getBlock())
+    if (dear || needsBuffer(use) ||
+        use.getOwner()->getBlock() != op->getBlock())
       return Form::buffer;
   return Form::lazy;
 }
@@ -149,7 +162,8 @@ bool BufferPlan::containsDot(Value v) const {
   if (isa<tile::DotOp>(op))
     return true;
   return llvm::any_of(op->getOperands(), [&](Value operand) {
-    return isTile(operand) && formOf(operand) == Form::lazy && containsDot(operand);
+    return isTile(operand) && formOf(operand) == Form::lazy &&
+           containsDot(operand);
   });
 }
 
@@ -157,7 +171,8 @@ bool BufferPlan::containsDot(Value v) const {
 // Anchors and what they read
 //===----------------------------------------------------------------------===//
 
-void BufferPlan::collectReads(Value v, bool samePlace, SmallVectorImpl<Read> &reads) const {
+void BufferPlan::collectReads(Value v, bool samePlace,
+                              SmallVectorImpl<Read> &reads) const {
   if (!isTile(v) || formOf(v) == Form::scalar)
     return;
   if (formOf(v) == Form::buffer)
@@ -166,7 +181,8 @@ void BufferPlan::collectReads(Value v, bool samePlace, SmallVectorImpl<Read> &re
     collectOperandReads(v.getDefiningOp(), samePlace, reads);
 }
 
-void BufferPlan::collectOperandReads(Operation *op, bool samePlace, SmallVectorImpl<Read> &reads) const {
+void BufferPlan::collectOperandReads(Operation *op, bool samePlace,
+                                     SmallVectorImpl<Read> &reads) const {
   if (auto dot = dyn_cast<tile::DotOp>(op)) {
     collectReads(dot.getLhs(), false, reads);
     if (dot.getTransposeRhs() && !isRowDot(dot))
@@ -176,9 +192,11 @@ void BufferPlan::collectOperandReads(Operation *op, bool samePlace, SmallVectorI
     collectReads(dot.getAcc(), samePlace, reads);
     return;
   }
-  bool moves = isa<tile::InterleaveOp, tile::DecayMatrixOp, tile::BroadcastOp, tile::SumColumnsOp>(op);
+  bool moves = isa<tile::InterleaveOp, tile::DecayMatrixOp, tile::BroadcastOp,
+                   tile::SumColumnsOp>(op);
   for (OpOperand &operand : op->getOpOperands())
-    collectReads(operand.get(), samePlace && !moves && !needsBuffer(operand), reads);
+    collectReads(operand.get(), samePlace && !moves && !needsBuffer(operand),
+                 reads);
 }
 
 void BufferPlan::findAnchors() {
@@ -199,7 +217,8 @@ void BufferPlan::findAnchors() {
       anchors.push_back(std::move(anchor));
       return;
     }
-    if (op->getNumResults() != 1 || !isTile(op->getResult(0)) || formOf(op->getResult(0)) == Form::lazy)
+    if (op->getNumResults() != 1 || !isTile(op->getResult(0)) ||
+        formOf(op->getResult(0)) == Form::lazy)
       return;
     Anchor anchor{op, op->getResult(0), {}};
     collectOperandReads(op, true, anchor.reads);
@@ -211,7 +230,8 @@ void BufferPlan::findAnchors() {
 // Carried tiles
 //===----------------------------------------------------------------------===//
 
-int BufferPlan::addBuffer(int64_t rows, int64_t columns, Type element, int64_t position) {
+int BufferPlan::addBuffer(int64_t rows, int64_t columns, Type element,
+                          int64_t position) {
   int64_t stride = llvm::alignTo(columns, options.lanes(32));
   buffers.push_back({rows, columns, stride, element, position, position});
   bufferDefinitions.push_back(nullptr);
@@ -222,7 +242,8 @@ int BufferPlan::bufferFor(Value v, int64_t position) {
   auto [it, inserted] = bufferIds.try_emplace(v, -1);
   if (inserted) {
     RankedTensorType type = tileType(v);
-    int id = addBuffer(rowsOf(type), columnsOf(type), type.getElementType(), position);
+    int id = addBuffer(rowsOf(type), columnsOf(type), type.getElementType(),
+                       position);
     bufferDefinitions[id] = v.getDefiningOp();
     bufferIds[v] = id;
     return id;
@@ -233,14 +254,16 @@ int BufferPlan::bufferFor(Value v, int64_t position) {
 /// May `next`, evaluated at `at`, go straight into the buffer that holds
 /// `carriedArg`? Only if it reads the old tile element by element, and nothing
 /// evaluated later in the iteration reads the old tile.
-bool BufferPlan::mayOverwrite(Value carriedArg, Value next, Operation *at, Operation *yield) const {
+bool BufferPlan::mayOverwrite(Value carriedArg, Value next, Operation *at,
+                              Operation *yield) const {
   for (const Anchor &anchor : anchors) {
     int64_t position = positionOf(anchor.at);
     if (position < positionOf(at) || position > positionOf(yield))
       continue;
     bool own = anchor.at == at && anchor.result == next;
     for (const Read &read : anchor.reads)
-      if (read.value == carriedArg && !read.transposed && !(own && read.samePlace))
+      if (read.value == carriedArg && !read.transposed &&
+          !(own && read.samePlace))
         return false;
   }
   return true;
@@ -261,8 +284,8 @@ void BufferPlan::planLoop(scf::ForOp loop) {
     bufferDefinitions[tile.buffer] = loop;
     bufferIds[argument] = tile.buffer;
     auto load = init.getDefiningOp<tile::LoadOp>();
-    if (load && init.hasOneUse() && load->getBlock() == loop->getBlock() && formOf(init) == Form::buffer &&
-        !bufferIds.count(init)) {
+    if (load && init.hasOneUse() && load->getBlock() == loop->getBlock() &&
+        formOf(init) == Form::buffer && !bufferIds.count(init)) {
       tile.initInPlace = true;
       bufferIds[init] = tile.buffer;
       buffers[tile.buffer].begin = positionOf(load);
@@ -271,18 +294,21 @@ void BufferPlan::planLoop(scf::ForOp loop) {
       tile.yieldInPlace = true;
       continue;
     }
-    bool computedHere = next.getDefiningOp() && next.getDefiningOp()->getBlock() == yield->getBlock();
+    bool computedHere = next.getDefiningOp() &&
+                        next.getDefiningOp()->getBlock() == yield->getBlock();
     Form form = formOf(next);
     bool usedOnce = llvm::count(yield->getOperands(), next) == 1;
     if (computedHere && usedOnce && form == Form::lazy)
       tile.yieldInPlace = mayOverwrite(argument, next, yield, yield);
-    if (computedHere && usedOnce && form == Form::buffer && !isa<scf::ForOp>(next.getDefiningOp()) &&
-        !bufferIds.count(next) && mayOverwrite(argument, next, next.getDefiningOp(), yield)) {
+    if (computedHere && usedOnce && form == Form::buffer &&
+        !isa<scf::ForOp>(next.getDefiningOp()) && !bufferIds.count(next) &&
+        mayOverwrite(argument, next, next.getDefiningOp(), yield)) {
       tile.yieldInPlace = true;
       bufferIds[next] = tile.buffer;
     }
     if (!tile.yieldInPlace) {
-      tile.temporary = addBuffer(rowsOf(type), columnsOf(type), type.getElementType(), positionOf(yield));
+      tile.temporary = addBuffer(rowsOf(type), columnsOf(type),
+                                 type.getElementType(), positionOf(yield));
       bufferDefinitions[tile.temporary] = yield;
     }
   }
@@ -293,30 +319,39 @@ void BufferPlan::planLoop(scf::ForOp loop) {
 //===----------------------------------------------------------------------===//
 
 /// Are `count` columns from this index inside the view whatever the work item?
-static bool columnsAreInside(tile::ProgramOp program, Value index, int64_t count, int64_t extent) {
+static bool columnsAreInside(tile::ProgramOp program, Value index,
+                             int64_t count, int64_t extent) {
   if (auto op = index.getDefiningOp<arith::ConstantOp>())
     return cast<IntegerAttr>(op.getValue()).getInt() + count <= extent;
   int64_t values = program.getValues(), block = program.getValueBlock();
-  return index.getDefiningOp<tile::ValueOffsetOp>() && extent == values && values % block == 0 && count == block;
+  return index.getDefiningOp<tile::ValueOffsetOp>() && extent == values &&
+         values % block == 0 && count == block;
 }
 
 void BufferPlan::findInPlaceLoads() {
   program.walk([&](tile::LoadOp load) {
     RankedTensorType type = tileType(load.getResult());
     tile::ViewType view = load.getView().getType();
-    tile::ArgumentAttr argument = program.getArgument_(cast<BlockArgument>(load.getView()).getArgNumber());
+    tile::ArgumentAttr argument = program.getArgument_(
+        cast<BlockArgument>(load.getView()).getArgNumber());
     StringRef axes = argument.getAxes().getValue();
-    bool unitColumns = !axes.empty() && StringRef("bthn").find(axes.back()) == StringRef::npos;
-    if (type.getRank() != 2 || formOf(load.getResult()) != Form::buffer || bufferIds.count(load.getResult()) ||
-        argument.getRole().getValue() != "input" || view.getElementType() != type.getElementType() || !unitColumns ||
+    bool unitColumns =
+        !axes.empty() && StringRef("bthn").find(axes.back()) == StringRef::npos;
+    if (type.getRank() != 2 || formOf(load.getResult()) != Form::buffer ||
+        bufferIds.count(load.getResult()) ||
+        argument.getRole().getValue() != "input" ||
+        view.getElementType() != type.getElementType() || !unitColumns ||
         !view.hasTime() || load.getOneStep() ||
-        !columnsAreInside(program, load.getIndices().back(), columnsOf(type), view.getShape().back()))
+        !columnsAreInside(program, load.getIndices().back(), columnsOf(type),
+                          view.getShape().back()))
       return;
     bool wholeVectors = columnsOf(type) % options.lanes(32) == 0;
-    bool readableInPlace = llvm::all_of(load.getResult().getUses(), [&](OpOperand &use) {
-      auto dot = dyn_cast<tile::DotOp>(use.getOwner());
-      return wholeVectors || (dot && use.getOperandNumber() == 0 && !isRowDot(dot));
-    });
+    bool readableInPlace =
+        llvm::all_of(load.getResult().getUses(), [&](OpOperand &use) {
+          auto dot = dyn_cast<tile::DotOp>(use.getOwner());
+          return wholeVectors ||
+                 (dot && use.getOperandNumber() == 0 && !isRowDot(dot));
+        });
     if (readableInPlace)
       inPlace.insert(load);
   });
@@ -325,7 +360,8 @@ void BufferPlan::findInPlaceLoads() {
 /// A buffer defined outside a loop that reads it lives until the loop's end.
 void BufferPlan::extend(int id, Operation *definition, Operation *reader) {
   int64_t end = positionOf(reader);
-  for (Operation *op = reader->getParentOp(); op && op != program; op = op->getParentOp())
+  for (Operation *op = reader->getParentOp(); op && op != program;
+       op = op->getParentOp())
     if (!definition || !op->isProperAncestor(definition))
       end = std::max(end, loopEnds.lookup(op));
   buffers[id].end = std::max(buffers[id].end, end);
@@ -333,12 +369,14 @@ void BufferPlan::extend(int id, Operation *definition, Operation *reader) {
 
 void BufferPlan::computeLifetimes() {
   for (const Anchor &anchor : anchors)
-    if (anchor.result && formOf(anchor.result) == Form::buffer && !isa<scf::YieldOp>(anchor.at))
+    if (anchor.result && formOf(anchor.result) == Form::buffer &&
+        !isa<scf::YieldOp>(anchor.at))
       bufferFor(anchor.result, positionOf(anchor.at));
   for (const Anchor &anchor : anchors) {
     // What is evaluated into a carried buffer keeps it alive there.
     if (anchor.result && formOf(anchor.result) == Form::buffer)
-      extend(bufferIds.lookup(anchor.result), bufferDefinitions[bufferIds.lookup(anchor.result)], anchor.at);
+      extend(bufferIds.lookup(anchor.result),
+             bufferDefinitions[bufferIds.lookup(anchor.result)], anchor.at);
     for (const Read &read : anchor.reads) {
       int id = bufferIds.lookup(read.value);
       Operation *definition = bufferDefinitions[id];
@@ -348,12 +386,14 @@ void BufferPlan::computeLifetimes() {
       }
       // The transposed copy is made right where the value is.
       auto argument = dyn_cast<BlockArgument>(read.value);
-      Operation *made = argument ? &argument.getOwner()->front() : read.value.getDefiningOp();
+      Operation *made =
+          argument ? &argument.getOwner()->front() : read.value.getDefiningOp();
       auto [it, inserted] = transposedIds.try_emplace(read.value, -1);
       if (inserted) {
         RankedTensorType type = tileType(read.value);
         int64_t rows = llvm::alignTo(columnsOf(type), options.lanes(32));
-        it->second = addBuffer(rows, rowsOf(type), type.getElementType(), positionOf(made));
+        it->second = addBuffer(rows, rowsOf(type), type.getElementType(),
+                               positionOf(made));
         bufferDefinitions[it->second] = made;
       }
       extend(it->second, made, anchor.at);
@@ -363,20 +403,25 @@ void BufferPlan::computeLifetimes() {
   for (auto &[loop, tiles] : carried)
     for (const CarriedTile &tile : tiles)
       if (tile.buffer >= 0)
-        buffers[tile.buffer].end = std::max(buffers[tile.buffer].end, loopEnds.lookup(loop));
+        buffers[tile.buffer].end =
+            std::max(buffers[tile.buffer].end, loopEnds.lookup(loop));
 }
 
 void BufferPlan::assignOffsets() {
   SmallVector<int> order = llvm::to_vector(llvm::seq<int>(0, buffers.size()));
-  llvm::sort(order, [&](int x, int y) { return std::pair(buffers[x].begin, x) < std::pair(buffers[y].begin, y); });
+  llvm::sort(order, [&](int x, int y) {
+    return std::pair(buffers[x].begin, x) < std::pair(buffers[y].begin, y);
+  });
   SmallVector<int> placed;
   total = kEdgeTileBytes;
   for (int id : order) {
     Buffer &buffer = buffers[id];
     SmallVector<std::pair<int64_t, int64_t>> taken;
     for (int other : placed)
-      if (buffers[other].end >= buffer.begin && buffers[other].begin <= buffer.end)
-        taken.push_back({buffers[other].offset, buffers[other].offset + buffers[other].bytes()});
+      if (buffers[other].end >= buffer.begin &&
+          buffers[other].begin <= buffer.end)
+        taken.push_back({buffers[other].offset,
+                         buffers[other].offset + buffers[other].bytes()});
     llvm::sort(taken);
     int64_t offset = kEdgeTileBytes;
     for (auto [begin, end] : taken) {

@@ -10,8 +10,8 @@
 //
 // A point where a buffer is filled or a tile is stored is an anchor. Everything
 // lazy between buffers and anchor is evaluated there, so what a value reads is
-// read at its anchors' positions: lifetimes and the in-place update of a carried
-// state follow from the anchors' reads.
+// read at its anchors' positions: lifetimes and the in-place update of a
+// carried state follow from the anchors' reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ struct Buffer {
 /// How one carried tile of a loop is renewed.
 struct CarriedTile {
   int buffer = -1;
-  bool initInPlace = false;  // the initial value's load writes the buffer itself
+  bool initInPlace = false; // the initial value's load writes the buffer itself
   bool yieldInPlace = false; // the yielded value is evaluated into the buffer
   int temporary = -1;        // else it goes here first and is copied
 };
@@ -48,14 +48,23 @@ public:
   BufferPlan(tile::ProgramOp program, const CPUOptions &options);
 
   Form formOf(mlir::Value v) const { return forms.lookup(v); }
-  const Buffer &bufferOf(mlir::Value v) const { return buffers[bufferIds.lookup(v)]; }
-  const Buffer &transposedOf(mlir::Value v) const { return buffers[transposedIds.lookup(v)]; }
+  const Buffer &bufferOf(mlir::Value v) const {
+    return buffers[bufferIds.lookup(v)];
+  }
+  const Buffer &transposedOf(mlir::Value v) const {
+    return buffers[transposedIds.lookup(v)];
+  }
   bool needsTransposed(mlir::Value v) const { return transposedIds.count(v); }
   const Buffer &buffer(int id) const { return buffers[id]; }
   /// May readers use the argument's own memory instead of a copy?
-  bool mayReadInPlace(tile::LoadOp load) const { return inPlace.contains(load); }
-  llvm::ArrayRef<CarriedTile> carriedOf(mlir::Operation *loop) const { return carried.find(loop)->second; }
-  /// Does evaluating the lazy value (or the operands of a buffered one) run a dot?
+  bool mayReadInPlace(tile::LoadOp load) const {
+    return inPlace.contains(load);
+  }
+  llvm::ArrayRef<CarriedTile> carriedOf(mlir::Operation *loop) const {
+    return carried.find(loop)->second;
+  }
+  /// Does evaluating the lazy value (or the operands of a buffered one) run a
+  /// dot?
   bool containsDot(mlir::Value v) const;
   int64_t workspaceBytes() const { return total; }
   /// Room for one register tile, used where a tile hangs over the edge.
@@ -77,13 +86,17 @@ private:
   bool isScalar(mlir::Value v) const;
   bool needsBuffer(mlir::OpOperand &use) const;
   int64_t costOf(mlir::Operation *op);
-  void collectReads(mlir::Value v, bool samePlace, llvm::SmallVectorImpl<Read> &reads) const;
-  void collectOperandReads(mlir::Operation *op, bool samePlace, llvm::SmallVectorImpl<Read> &reads) const;
+  void collectReads(mlir::Value v, bool samePlace,
+                    llvm::SmallVectorImpl<Read> &reads) const;
+  void collectOperandReads(mlir::Operation *op, bool samePlace,
+                           llvm::SmallVectorImpl<Read> &reads) const;
   void findAnchors();
   void planLoop(mlir::scf::ForOp loop);
-  bool mayOverwrite(mlir::Value carriedArg, mlir::Value next, mlir::Operation *at, mlir::Operation *yield) const;
+  bool mayOverwrite(mlir::Value carriedArg, mlir::Value next,
+                    mlir::Operation *at, mlir::Operation *yield) const;
   void findInPlaceLoads();
-  int addBuffer(int64_t rows, int64_t columns, mlir::Type element, int64_t position);
+  int addBuffer(int64_t rows, int64_t columns, mlir::Type element,
+                int64_t position);
   int bufferFor(mlir::Value v, int64_t position);
   void extend(int id, mlir::Operation *definition, mlir::Operation *reader);
   void computeLifetimes();
@@ -98,7 +111,8 @@ private:
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<CarriedTile>> carried;
   llvm::SmallPtrSet<mlir::Operation *, 8> inPlace;
   llvm::SmallVector<Buffer> buffers;
-  llvm::SmallVector<mlir::Operation *> bufferDefinitions; // by buffer id; null: the program
+  llvm::SmallVector<mlir::Operation *>
+      bufferDefinitions; // by buffer id; null: the program
   llvm::SmallVector<Anchor> anchors;
   int64_t total = 0;
 };
@@ -110,11 +124,21 @@ bool isRowDot(tile::DotOp dot);
 /// The decay matrix that makes `v` lower block triangular, if one does.
 tile::DecayMatrixOp findMask(mlir::Value v);
 
-inline mlir::RankedTensorType tileType(mlir::Value v) { return mlir::cast<mlir::RankedTensorType>(v.getType()); }
-inline bool isTile(mlir::Value v) { return mlir::isa<mlir::RankedTensorType>(v.getType()); }
-inline int64_t rowsOf(mlir::RankedTensorType t) { return t.getRank() == 2 ? t.getDimSize(0) : 1; }
-inline int64_t columnsOf(mlir::RankedTensorType t) { return t.getShape().back(); }
-inline bool isElementwise(mlir::Operation *op) { return mlir::OpTrait::hasElementwiseMappableTraits(op); }
+inline mlir::RankedTensorType tileType(mlir::Value v) {
+  return mlir::cast<mlir::RankedTensorType>(v.getType());
+}
+inline bool isTile(mlir::Value v) {
+  return mlir::isa<mlir::RankedTensorType>(v.getType());
+}
+inline int64_t rowsOf(mlir::RankedTensorType t) {
+  return t.getRank() == 2 ? t.getDimSize(0) : 1;
+}
+inline int64_t columnsOf(mlir::RankedTensorType t) {
+  return t.getShape().back();
+}
+inline bool isElementwise(mlir::Operation *op) {
+  return mlir::OpTrait::hasElementwiseMappableTraits(op);
+}
 
 } // namespace prism::tiletocpu
 

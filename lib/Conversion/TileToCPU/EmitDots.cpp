@@ -9,16 +9,21 @@ using namespace mlir;
 using namespace prism;
 using namespace prism::tiletocpu;
 
-/// Where the contraction may stop: at K, or, where a decay matrix masks the left
-/// side, after the last column that a row of the tile sees.
-Value Emitter::contractionEnd(tile::DotOp op, const RegisterTile &tile, int64_t unroll) {
+/// Where the contraction may stop: at K, or, where a decay matrix masks the
+/// left side, after the last column that a row of the tile sees.
+Value Emitter::contractionEnd(tile::DotOp op, const RegisterTile &tile,
+                              int64_t unroll) {
   int64_t whole = op.getK() / unroll * unroll;
-  tile::DecayMatrixOp mask = op.getTransposeLhs() ? tile::DecayMatrixOp() : findMask(op.getLhs());
+  tile::DecayMatrixOp mask =
+      op.getTransposeLhs() ? tile::DecayMatrixOp() : findMask(op.getLhs());
   if (!mask || op.getM() == 1)
     return c(whole);
-  int64_t perRow = mask.getRowOrder().size(), perColumn = mask.getColumnOrder().size();
+  int64_t perRow = mask.getRowOrder().size(),
+          perColumn = mask.getColumnOrder().size();
   Value last = add(tile.row, tile.numRows - 1);
-  Value tokens = add(perRow == 1 ? last : Value(arith::DivUIOp::create(b, last, c(perRow))), 1);
+  Value tokens = add(
+      perRow == 1 ? last : Value(arith::DivUIOp::create(b, last, c(perRow))),
+      1);
   Value end = mul(tokens, c(perColumn));
   Value rounded = arith::AndIOp::create(b, add(end, unroll - 1), c(-unroll));
   return minI(rounded, c(whole));
@@ -32,38 +37,50 @@ Vectors Emitter::evaluateDot(tile::DotOp op, const RegisterTile &tile) {
   int64_t depth = op.getK(), lanes = tile.lanes, size = tile.size();
   bool transposed = op.getTransposeLhs();
   Place lhs = placeOf(op.getLhs());
-  Place rhs = op.getTransposeRhs() ? placeOf(plan.transposedOf(op.getRhs())) : placeOf(op.getRhs());
+  Place rhs = op.getTransposeRhs() ? placeOf(plan.transposedOf(op.getRhs()))
+                                   : placeOf(op.getRhs());
   Type element = lhs.element;
-  // Few accumulators: several sets, so that a step need not wait for the last one.
-  int64_t sets = size >= 8 ? 1 : std::min<int64_t>(4, llvm::divideCeil(8, size));
-  int64_t unroll = llvm::bit_floor<uint64_t>(std::min<int64_t>(depth, std::max<int64_t>(sets, size > 16 ? 2 : 4)));
+  // Few accumulators: several sets, so that a step need not wait for the last
+  // one.
+  int64_t sets =
+      size >= 8 ? 1 : std::min<int64_t>(4, llvm::divideCeil(8, size));
+  int64_t unroll = llvm::bit_floor<uint64_t>(
+      std::min<int64_t>(depth, std::max<int64_t>(sets, size > 16 ? 2 : 4)));
   sets = std::min(sets, unroll);
   for (int64_t s = 1; s < sets; ++s)
     accumulators.append(size, zeros(element, lanes));
 
   Value zero = c(0);
   SmallVector<Value> lhsRows;
-  Value lhsTile = transposed ? gep(lhs.pointer, element, tile.row) : at(lhs, tile.row, zero);
+  Value lhsTile = transposed ? gep(lhs.pointer, element, tile.row)
+                             : at(lhs, tile.row, zero);
   if (!transposed)
     for (int64_t i = 0; i < tile.numRows; ++i)
-      lhsRows.push_back(lhs.dynamicStride ? rowPointer(lhs, lhsTile, i) : lhsTile);
+      lhsRows.push_back(lhs.dynamicStride ? rowPointer(lhs, lhsTile, i)
+                                          : lhsTile);
   Value rhsTile = gep(rhs.pointer, element, tile.column);
 
   auto steps = [&](Value k, int64_t count, Vectors &acc) {
-    Value rhsStep = at({rhsTile, rhs.stride, rhs.dynamicStride, element}, k, zero);
-    Value lhsStep = transposed ? at({lhsTile, lhs.stride, lhs.dynamicStride, element}, k, zero) : Value();
+    Value rhsStep =
+        at({rhsTile, rhs.stride, rhs.dynamicStride, element}, k, zero);
+    Value lhsStep =
+        transposed
+            ? at({lhsTile, lhs.stride, lhs.dynamicStride, element}, k, zero)
+            : Value();
     for (int64_t u = 0; u < count; ++u) {
       Value row = rowPointer(rhs, rhsStep, u);
       SmallVector<Value> right;
       for (int64_t j = 0; j < tile.numVectors; ++j)
-        right.push_back(loadVector(gep(row, element, j * lanes), element, lanes));
+        right.push_back(
+            loadVector(gep(row, element, j * lanes), element, lanes));
       int64_t set = u % sets * size;
       for (int64_t i = 0; i < tile.numRows; ++i) {
         Value pointer;
         if (transposed)
           pointer = gep(rowPointer(lhs, lhsStep, u), element, i);
         else
-          pointer = gep(gep(lhsRows[i], element, k), element, u + (lhs.dynamicStride ? 0 : i * lhs.stride));
+          pointer = gep(gep(lhsRows[i], element, k), element,
+                        u + (lhs.dynamicStride ? 0 : i * lhs.stride));
         Value left = broadcast(loadScalar(pointer, element), lanes);
         for (int64_t j = 0; j < tile.numVectors; ++j) {
           Value &a = acc[set + i * tile.numVectors + j];
@@ -72,15 +89,17 @@ Vectors Emitter::evaluateDot(tile::DotOp op, const RegisterTile &tile) {
       }
     }
   };
-  accumulators = loopCarrying(zero, contractionEnd(op, tile, unroll), unroll, accumulators, [&](Value k, Vectors acc) {
-    steps(k, unroll, acc);
-    return acc;
-  });
+  accumulators = loopCarrying(zero, contractionEnd(op, tile, unroll), unroll,
+                              accumulators, [&](Value k, Vectors acc) {
+                                steps(k, unroll, acc);
+                                return acc;
+                              });
   if (depth % unroll)
     steps(c(depth / unroll * unroll), depth % unroll, accumulators);
   for (int64_t s = 1; s < sets; ++s)
     for (int64_t i = 0; i < size; ++i)
-      accumulators[i] = arith::AddFOp::create(b, accumulators[i], accumulators[s * size + i]);
+      accumulators[i] =
+          arith::AddFOp::create(b, accumulators[i], accumulators[s * size + i]);
   accumulators.resize(size);
   return accumulators;
 }
@@ -102,20 +121,28 @@ Vectors Emitter::evaluateRowDot(tile::DotOp op, const RegisterTile &tile) {
     for (int64_t n = 0; n < op.getN(); ++n) {
       Value right = at(rhs, c(n), zero);
       auto product = [&](Value k, Value acc, bool isTail) -> Value {
-        Value x = loadVector(gep(left, element, k), element, lanes), y = loadVector(gep(right, element, k), element, lanes);
-        return vector::FMAOp::create(b, isTail ? tail(x) : x, isTail ? tail(y) : y, acc);
+        Value x = loadVector(gep(left, element, k), element, lanes),
+              y = loadVector(gep(right, element, k), element, lanes);
+        return vector::FMAOp::create(b, isTail ? tail(x) : x,
+                                     isTail ? tail(y) : y, acc);
       };
-      Vectors sums = loopCarrying(zero, c(whole), lanes, {zeros(element, lanes)},
-                                  [&](Value k, Vectors acc) { return Vectors{product(k, acc[0], false)}; });
+      Vectors sums =
+          loopCarrying(zero, c(whole), lanes, {zeros(element, lanes)},
+                       [&](Value k, Vectors acc) {
+                         return Vectors{product(k, acc[0], false)};
+                       });
       if (whole < depth)
         sums[0] = product(c(whole), sums[0], true);
-      Value sum = vector::ReductionOp::create(b, vector::CombiningKind::ADD, sums[0], arith::FastMathFlags::reassoc);
+      Value sum =
+          vector::ReductionOp::create(b, vector::CombiningKind::ADD, sums[0],
+                                      arith::FastMathFlags::reassoc);
       Value &acc = accumulators[i * tile.numVectors + n / lanes];
-      Value isLane = arith::ConstantOp::create(b, DenseElementsAttr::get(vectorOf(b.getI1Type(), lanes), [&] {
-        SmallVector<bool> bits(lanes, false);
-        bits[n % lanes] = true;
-        return bits;
-      }()));
+      Value isLane = arith::ConstantOp::create(
+          b, DenseElementsAttr::get(vectorOf(b.getI1Type(), lanes), [&] {
+            SmallVector<bool> bits(lanes, false);
+            bits[n % lanes] = true;
+            return bits;
+          }()));
       Value added = arith::AddFOp::create(b, acc, broadcast(sum, lanes));
       acc = arith::SelectOp::create(b, isLane, added, acc);
     }
@@ -139,8 +166,10 @@ void Emitter::emitSolve(tile::SolveOp op, const Place &to) {
     Vectors x = evaluate(op.getRhs(), tile);
     b.setLoc(op.getLoc());
     Value block = at(matrix, tile.row, c(0));
-    auto subtract = [&](Value coefficient, ValueRange row, int64_t i, Vectors &acc) {
-      Value factor = arith::NegFOp::create(b, broadcast(coefficient, tile.lanes));
+    auto subtract = [&](Value coefficient, ValueRange row, int64_t i,
+                        Vectors &acc) {
+      Value factor =
+          arith::NegFOp::create(b, broadcast(coefficient, tile.lanes));
       for (int64_t j = 0; j < tile.numVectors; ++j) {
         Value &a = acc[i * tile.numVectors + j];
         a = vector::FMAOp::create(b, factor, row[j], a);
@@ -155,15 +184,21 @@ void Emitter::emitSolve(tile::SolveOp op, const Place &to) {
         earlier.numRows = 1;
         Vectors row = readTile(to, earlier);
         for (int64_t i = 0; i < tile.numRows; ++i)
-          subtract(loadScalar(gep(gep(rowPointer(matrix, block, i), element, k), element, u), element), row, i, acc);
+          subtract(loadScalar(gep(gep(rowPointer(matrix, block, i), element, k),
+                                  element, u),
+                              element),
+                   row, i, acc);
       }
       return acc;
     });
     Value diagonal = gep(block, element, tile.row);
     for (int64_t k = 0; k + 1 < tile.numRows; ++k) {
-      SmallVector<Value> row(x.begin() + k * tile.numVectors, x.begin() + (k + 1) * tile.numVectors);
+      SmallVector<Value> row(x.begin() + k * tile.numVectors,
+                             x.begin() + (k + 1) * tile.numVectors);
       for (int64_t i = k + 1; i < tile.numRows; ++i)
-        subtract(loadScalar(gep(rowPointer(matrix, diagonal, i), element, k), element), row, i, x);
+        subtract(loadScalar(gep(rowPointer(matrix, diagonal, i), element, k),
+                            element),
+                 row, i, x);
     }
     writeTile(to, tile, x);
   });
@@ -199,7 +234,8 @@ void Emitter::emitTranspose(Value v) {
   RankedTensorType type = tileType(v);
   Place from = placeOf(v), to = placeOf(plan.transposedOf(v));
   Type element = type.getElementType();
-  int64_t n = options.lanes(element.getIntOrFloatBitWidth()), rows = rowsOf(type);
+  int64_t n = options.lanes(element.getIntOrFloatBitWidth()),
+          rows = rowsOf(type);
   auto block = [&](Value row, int64_t count, Value column) {
     RegisterTile source{row, column, count, 1, n};
     Vectors values = readTile(from, source);

@@ -17,7 +17,8 @@ using namespace prism::tiletocpu;
 // Slices
 //===----------------------------------------------------------------------===//
 
-Slice Emitter::sliceOf(Value view, ValueRange indices, RankedTensorType type, bool oneStep) {
+Slice Emitter::sliceOf(Value view, ValueRange indices, RankedTensorType type,
+                       bool oneStep) {
   unsigned number = cast<BlockArgument>(view).getArgNumber();
   const Argument &argument = arguments[number];
   auto viewType = cast<tile::ViewType>(view.getType());
@@ -36,7 +37,8 @@ Slice Emitter::sliceOf(Value view, ValueRange indices, RankedTensorType type, bo
   for (int64_t axis = 0; axis < rank; ++axis) {
     bool isTime = time && axis == 0;
     Value index = map.lookup(indices[axis]);
-    Value stride = isTime ? argument.timeStride : argument.featureStrides[axis - time];
+    Value stride =
+        isTime ? argument.timeStride : argument.featureStrides[axis - time];
     Value extent = isTime ? length : c(viewType.getShape()[axis]);
     offset = add(offset, stride ? mul(index, stride) : index);
     if (axis == rowAxis) {
@@ -47,18 +49,24 @@ Slice Emitter::sliceOf(Value view, ValueRange indices, RankedTensorType type, bo
       slice.columnStride = stride;
       int64_t count = columnsOf(type);
       int64_t values = program.getValues(), block = program.getValueBlock();
-      bool divides = indices[axis].getDefiningOp<tile::ValueOffsetOp>() && count == block &&
-                     viewType.getShape()[axis] == values && values % count == 0;
+      bool divides = indices[axis].getDefiningOp<tile::ValueOffsetOp>() &&
+                     count == block && viewType.getShape()[axis] == values &&
+                     values % count == 0;
       APInt constant;
       if (matchPattern(indices[axis], m_ConstantInt(&constant)))
-        slice.staticColumns =
-            std::clamp<int64_t>(viewType.getShape()[axis] - constant.getSExtValue(), 0, columnsOf(type));
+        slice.staticColumns = std::clamp<int64_t>(viewType.getShape()[axis] -
+                                                      constant.getSExtValue(),
+                                                  0, columnsOf(type));
       else if (!divides)
         slice.staticColumns = -1;
-      Value left = arith::MaxSIOp::create(b, arith::SubIOp::create(b, extent, index), c(0));
-      slice.validColumns = slice.staticColumns >= 0 ? c(slice.staticColumns) : clampI(left, columnsOf(type));
+      Value left = arith::MaxSIOp::create(
+          b, arith::SubIOp::create(b, extent, index), c(0));
+      slice.validColumns = slice.staticColumns >= 0
+                               ? c(slice.staticColumns)
+                               : clampI(left, columnsOf(type));
     } else {
-      exists = arith::AndIOp::create(b, exists, less(index, extent, /*isSigned=*/false));
+      exists = arith::AndIOp::create(b, exists,
+                                     less(index, extent, /*isSigned=*/false));
     }
   }
   if (slice.isColumn) {
@@ -81,18 +89,27 @@ Value Emitter::rowExists(const Slice &slice, Value row) {
 /// Stored elements to the type of the tile. bf16 and f16 come as i16.
 Value Emitter::convertIn(Value stored, Type from, Type to) {
   auto vector = dyn_cast<VectorType>(stored.getType());
-  auto like = [&](Type element) -> Type { return vector ? Type(vectorOf(element, vector.getDimSize(0))) : element; };
+  auto like = [&](Type element) -> Type {
+    return vector ? Type(vectorOf(element, vector.getDimSize(0))) : element;
+  };
   Value value = stored;
   if (from.isBF16()) {
     Value wide = arith::ExtUIOp::create(b, like(b.getI32Type()), stored);
-    Value sixteen = arith::ConstantOp::create(b, like(b.getI32Type()), [&]() -> TypedAttr {
-      auto number = b.getI32IntegerAttr(16);
-      return vector ? TypedAttr(DenseElementsAttr::get(cast<ShapedType>(like(b.getI32Type())), Attribute(number))) : number;
-    }());
-    value = arith::BitcastOp::create(b, like(b.getF32Type()), arith::ShLIOp::create(b, wide, sixteen));
+    Value sixteen =
+        arith::ConstantOp::create(b, like(b.getI32Type()), [&]() -> TypedAttr {
+          auto number = b.getI32IntegerAttr(16);
+          return vector ? TypedAttr(DenseElementsAttr::get(
+                              cast<ShapedType>(like(b.getI32Type())),
+                              Attribute(number)))
+                        : number;
+        }());
+    value = arith::BitcastOp::create(b, like(b.getF32Type()),
+                                     arith::ShLIOp::create(b, wide, sixteen));
     from = b.getF32Type();
   } else if (from.isF16()) {
-    value = arith::ExtFOp::create(b, like(b.getF32Type()), Value(arith::BitcastOp::create(b, like(b.getF16Type()), stored)));
+    value = arith::ExtFOp::create(
+        b, like(b.getF32Type()),
+        Value(arith::BitcastOp::create(b, like(b.getF16Type()), stored)));
     from = b.getF32Type();
   }
   if (from == to)
@@ -106,12 +123,16 @@ Value Emitter::convertIn(Value stored, Type from, Type to) {
 /// arithmetic (its conversion is a library call otherwise), f16 by F16C.
 Value Emitter::convertOut(Value value, Type from, Type to) {
   auto vector = dyn_cast<VectorType>(value.getType());
-  auto like = [&](Type element) -> Type { return vector ? Type(vectorOf(element, vector.getDimSize(0))) : element; };
+  auto like = [&](Type element) -> Type {
+    return vector ? Type(vectorOf(element, vector.getDimSize(0))) : element;
+  };
   auto number = [&](int32_t n) -> Value {
     auto attr = b.getI32IntegerAttr(n);
     if (!vector)
       return arith::ConstantOp::create(b, attr);
-    return arith::ConstantOp::create(b, DenseElementsAttr::get(cast<ShapedType>(like(b.getI32Type())), Attribute(attr)));
+    return arith::ConstantOp::create(
+        b, DenseElementsAttr::get(cast<ShapedType>(like(b.getI32Type())),
+                                  Attribute(attr)));
   };
   if (to == from)
     return value;
@@ -122,14 +143,18 @@ Value Emitter::convertOut(Value value, Type from, Type to) {
   if (to.isF32())
     return value;
   if (to.isF16())
-    return arith::BitcastOp::create(b, like(b.getI16Type()), Value(arith::TruncFOp::create(b, like(to), value)));
+    return arith::BitcastOp::create(
+        b, like(b.getI16Type()),
+        Value(arith::TruncFOp::create(b, like(to), value)));
   Value bits = arith::BitcastOp::create(b, like(b.getI32Type()), value);
   Value high = arith::ShRUIOp::create(b, bits, number(16));
   Value odd = arith::AndIOp::create(b, high, number(1));
-  Value rounded = arith::AddIOp::create(b, arith::AddIOp::create(b, bits, number(0x7fff)), odd);
+  Value rounded = arith::AddIOp::create(
+      b, arith::AddIOp::create(b, bits, number(0x7fff)), odd);
   rounded = arith::ShRUIOp::create(b, rounded, number(16));
   Value quiet = arith::OrIOp::create(b, high, number(0x40));
-  Value isNan = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
+  Value isNan =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
   Value result = arith::SelectOp::create(b, isNan, quiet, rounded);
   return arith::TruncIOp::create(b, like(b.getI16Type()), result);
 }
@@ -137,7 +162,9 @@ Value Emitter::convertOut(Value value, Type from, Type to) {
 /// The type an element is moved as: 16-bit floats as integers, so that masked
 /// moves exist for them.
 static Type moved(Type element) {
-  return element.getIntOrFloatBitWidth() == 16 ? Type(IntegerType::get(element.getContext(), 16)) : element;
+  return element.getIntOrFloatBitWidth() == 16
+             ? Type(IntegerType::get(element.getContext(), 16))
+             : element;
 }
 
 //===----------------------------------------------------------------------===//
@@ -150,7 +177,8 @@ Value Emitter::loadOne(const Slice &slice, Type element) {
   Value exists = rowExists(slice, c(0));
   if (slice.staticColumns != 1)
     exists = arith::AndIOp::create(b, exists, less(c(0), slice.validColumns));
-  auto branch = scf::IfOp::create(b, TypeRange{element}, exists, /*withElseRegion=*/true);
+  auto branch =
+      scf::IfOp::create(b, TypeRange{element}, exists, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   Value stored = loadScalar(slice.pointer, moved(slice.element));
@@ -162,12 +190,15 @@ Value Emitter::loadOne(const Slice &slice, Type element) {
 
 void Emitter::emitLoad(tile::LoadOp load) {
   RankedTensorType type = tileType(load.getResult());
-  Slice slice = sliceOf(load.getView(), load.getIndices(), type, load.getOneStep());
+  Slice slice =
+      sliceOf(load.getView(), load.getIndices(), type, load.getOneStep());
   Place scratch = placeOf(plan.bufferOf(load.getResult()));
   if (!plan.mayReadInPlace(load))
     return copyIn(slice, scratch, type);
-  Value whole = arith::AndIOp::create(b, rowExists(slice, c(0)), rowExists(slice, c(rowsOf(type) - 1)));
-  auto branch = scf::IfOp::create(b, TypeRange{ptr, i64}, whole, /*withElseRegion=*/true);
+  Value whole = arith::AndIOp::create(b, rowExists(slice, c(0)),
+                                      rowExists(slice, c(rowsOf(type) - 1)));
+  auto branch =
+      scf::IfOp::create(b, TypeRange{ptr, i64}, whole, /*withElseRegion=*/true);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
@@ -176,24 +207,33 @@ void Emitter::emitLoad(tile::LoadOp load) {
     copyIn(slice, scratch, type);
     scf::YieldOp::create(b, ValueRange{scratch.pointer, c(scratch.stride)});
   }
-  inPlace[load.getResult()] = {branch.getResult(0), 0, branch.getResult(1), type.getElementType()};
+  inPlace[load.getResult()] = {branch.getResult(0), 0, branch.getResult(1),
+                               type.getElementType()};
 }
 
-void Emitter::copyIn(const Slice &slice, const Place &to, RankedTensorType type) {
+void Emitter::copyIn(const Slice &slice, const Place &to,
+                     RankedTensorType type) {
   Type element = type.getElementType();
   int64_t padded = llvm::alignTo(columnsOf(type), lanes());
   auto clear = [&](Value pointer) {
     loop(0, padded, lanes(), [&](Value column) {
-      storeValue(zeros(element, lanes()), gep(pointer, element, column), element);
+      storeValue(zeros(element, lanes()), gep(pointer, element, column),
+                 element);
     });
   };
   if (slice.isColumn) {
     clear(to.pointer);
-    Value first = arith::MaxSIOp::create(b, arith::SubIOp::create(b, c(0), slice.firstRow), c(0));
-    Value end = clampI(arith::SubIOp::create(b, slice.rowExtent, slice.firstRow), columnsOf(type));
+    Value first = arith::MaxSIOp::create(
+        b, arith::SubIOp::create(b, c(0), slice.firstRow), c(0));
+    Value end =
+        clampI(arith::SubIOp::create(b, slice.rowExtent, slice.firstRow),
+               columnsOf(type));
     loop(first, end, 1, [&](Value row) {
-      Value stored = loadScalar(gep(slice.pointer, slice.element, mul(row, slice.rowStride)), moved(slice.element));
-      storeValue(convertIn(stored, slice.element, element), gep(to.pointer, element, row), element);
+      Value stored = loadScalar(
+          gep(slice.pointer, slice.element, mul(row, slice.rowStride)),
+          moved(slice.element));
+      storeValue(convertIn(stored, slice.element, element),
+                 gep(to.pointer, element, row), element);
     });
     return;
   }
@@ -202,7 +242,8 @@ void Emitter::copyIn(const Slice &slice, const Place &to, RankedTensorType type)
     ifThen(
         rowExists(slice, row),
         [&] {
-          Value source = gep(slice.pointer, slice.element, mul(row, slice.rowStride));
+          Value source =
+              gep(slice.pointer, slice.element, mul(row, slice.rowStride));
           if (slice.staticColumns != columnsOf(type) || slice.columnStride)
             clear(target);
           copyRowIn(slice, source, target, element, columnsOf(type));
@@ -211,19 +252,23 @@ void Emitter::copyIn(const Slice &slice, const Place &to, RankedTensorType type)
   });
 }
 
-void Emitter::copyRowIn(const Slice &slice, Value from, Value to, Type element, int64_t columns) {
+void Emitter::copyRowIn(const Slice &slice, Value from, Value to, Type element,
+                        int64_t columns) {
   Type raw = moved(slice.element);
   if (slice.columnStride) {
     loop(c(0), slice.validColumns, 1, [&](Value column) {
-      Value stored = loadScalar(gep(from, raw, mul(column, slice.columnStride)), raw);
-      storeValue(convertIn(stored, slice.element, element), gep(to, element, column), element);
+      Value stored =
+          loadScalar(gep(from, raw, mul(column, slice.columnStride)), raw);
+      storeValue(convertIn(stored, slice.element, element),
+                 gep(to, element, column), element);
     });
     return;
   }
   Value full = arith::AndIOp::create(b, slice.validColumns, c(-lanes()));
   loop(c(0), full, lanes(), [&](Value column) {
     Value stored = loadVector(gep(from, raw, column), raw, lanes());
-    storeValue(convertIn(stored, slice.element, element), gep(to, element, column), element);
+    storeValue(convertIn(stored, slice.element, element),
+               gep(to, element, column), element);
   });
   if (slice.staticColumns >= 0 && slice.staticColumns % lanes() == 0)
     return;
@@ -231,9 +276,11 @@ void Emitter::copyRowIn(const Slice &slice, Value from, Value to, Type element, 
   ifThen(less(c(0), rest), [&] {
     VectorType type = vectorOf(raw, lanes());
     Value none = arith::ConstantOp::create(b, b.getZeroAttr(type));
-    Value stored = LLVM::MaskedLoadOp::create(b, type, gep(from, raw, full), tailMask(rest, lanes()), none,
+    Value stored = LLVM::MaskedLoadOp::create(b, type, gep(from, raw, full),
+                                              tailMask(rest, lanes()), none,
                                               raw.getIntOrFloatBitWidth() / 8);
-    storeValue(convertIn(stored, slice.element, element), gep(to, element, full), element);
+    storeValue(convertIn(stored, slice.element, element),
+               gep(to, element, full), element);
   });
 }
 
@@ -246,7 +293,8 @@ void Emitter::emitStore(tile::StoreOp store) {
   RankedTensorType type = tileType(v);
   unsigned number = cast<BlockArgument>(store.getView()).getArgNumber();
   auto body = [&] {
-    Slice slice = sliceOf(store.getView(), store.getIndices(), type, /*oneStep=*/false);
+    Slice slice =
+        sliceOf(store.getView(), store.getIndices(), type, /*oneStep=*/false);
     if (!slice.isColumn) {
       bool dots = plan.formOf(v) == Form::lazy && plan.containsDot(v);
       forTiles(type, shapeFor(type, dots), [&](const RegisterTile &tile) {
@@ -258,13 +306,21 @@ void Emitter::emitStore(tile::StoreOp store) {
     }
     // A vector along time: to memory, then one element a step.
     Type element = type.getElementType();
-    Place place{gep(workspace, b.getI8Type(), plan.edgeTileOffset()), 0, {}, element};
+    Place place{
+        gep(workspace, b.getI8Type(), plan.edgeTileOffset()), 0, {}, element};
     materialize(v, place);
-    Value end = clampI(arith::SubIOp::create(b, slice.rowExtent, slice.firstRow), columnsOf(type));
-    Value first = arith::MaxSIOp::create(b, arith::SubIOp::create(b, c(0), slice.firstRow), c(0));
+    Value end =
+        clampI(arith::SubIOp::create(b, slice.rowExtent, slice.firstRow),
+               columnsOf(type));
+    Value first = arith::MaxSIOp::create(
+        b, arith::SubIOp::create(b, c(0), slice.firstRow), c(0));
     loop(first, end, 1, [&](Value row) {
-      Value value = convertOut(loadScalar(gep(place.pointer, element, row), element), element, slice.element);
-      storeValue(value, gep(slice.pointer, slice.element, mul(row, slice.rowStride)), moved(slice.element));
+      Value value =
+          convertOut(loadScalar(gep(place.pointer, element, row), element),
+                     element, slice.element);
+      storeValue(value,
+                 gep(slice.pointer, slice.element, mul(row, slice.rowStride)),
+                 moved(slice.element));
     });
   };
   if (program.getArgument_(number).getOptional())
@@ -274,35 +330,46 @@ void Emitter::emitStore(tile::StoreOp store) {
 }
 
 /// Whole tiles go out as they are; a tile over the edge goes through memory.
-void Emitter::storeTile(const Slice &slice, const RegisterTile &tile, ValueRange values, RankedTensorType type) {
+void Emitter::storeTile(const Slice &slice, const RegisterTile &tile,
+                        ValueRange values, RankedTensorType type) {
   Type raw = moved(slice.element);
   auto direct = [&] {
-    Value corner = gep(gep(slice.pointer, raw, mul(tile.row, slice.rowStride)), raw, tile.column);
+    Value corner = gep(gep(slice.pointer, raw, mul(tile.row, slice.rowStride)),
+                       raw, tile.column);
     for (int64_t i = 0; i < tile.numRows; ++i) {
       Value row = i ? gep(corner, raw, mul(c(i), slice.rowStride)) : corner;
       for (int64_t j = 0; j < tile.numVectors; ++j)
-        storeValue(convertOut(values[i * tile.numVectors + j], type.getElementType(), slice.element),
+        storeValue(convertOut(values[i * tile.numVectors + j],
+                              type.getElementType(), slice.element),
                    gep(row, raw, j * tile.lanes), raw);
     }
   };
   auto edge = [&] { storeEdge(slice, tile, values, type); };
   if (slice.columnStride)
     return edge();
-  Value whole = arith::AndIOp::create(b, rowExists(slice, tile.row), rowExists(slice, add(tile.row, tile.numRows - 1)));
-  if (slice.staticColumns != columnsOf(type) || slice.staticColumns % tile.lanes) {
+  Value whole =
+      arith::AndIOp::create(b, rowExists(slice, tile.row),
+                            rowExists(slice, add(tile.row, tile.numRows - 1)));
+  if (slice.staticColumns != columnsOf(type) ||
+      slice.staticColumns % tile.lanes) {
     Value end = add(tile.column, tile.numVectors * tile.lanes);
-    Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, end, slice.validColumns);
+    Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, end,
+                                         slice.validColumns);
     whole = arith::AndIOp::create(b, whole, inside);
   }
   ifThen(whole, direct, edge);
 }
 
-void Emitter::storeEdge(const Slice &slice, const RegisterTile &tile, ValueRange values, RankedTensorType type) {
+void Emitter::storeEdge(const Slice &slice, const RegisterTile &tile,
+                        ValueRange values, RankedTensorType type) {
   Type raw = moved(slice.element), element = type.getElementType();
   int64_t width = tile.numVectors * tile.lanes;
-  Place place{gep(workspace, b.getI8Type(), plan.edgeTileOffset()), width, {}, element};
-  writeTile(place, {c(0), c(0), tile.numRows, tile.numVectors, tile.lanes}, values);
-  Value left = arith::MaxSIOp::create(b, arith::SubIOp::create(b, slice.validColumns, tile.column), c(0));
+  Place place{
+      gep(workspace, b.getI8Type(), plan.edgeTileOffset()), width, {}, element};
+  writeTile(place, {c(0), c(0), tile.numRows, tile.numVectors, tile.lanes},
+            values);
+  Value left = arith::MaxSIOp::create(
+      b, arith::SubIOp::create(b, slice.validColumns, tile.column), c(0));
   Value columns = clampI(left, width);
   loop(0, tile.numRows, 1, [&](Value i) {
     Value row = add(tile.row, i);
@@ -311,20 +378,30 @@ void Emitter::storeEdge(const Slice &slice, const RegisterTile &tile, ValueRange
       Value target = gep(slice.pointer, raw, mul(row, slice.rowStride));
       if (slice.columnStride) {
         loop(c(0), columns, 1, [&](Value column) {
-          Value value = convertOut(loadScalar(gep(source, element, column), element), element, slice.element);
-          storeValue(value, gep(target, raw, mul(add(tile.column, column), slice.columnStride)), raw);
+          Value value =
+              convertOut(loadScalar(gep(source, element, column), element),
+                         element, slice.element);
+          storeValue(value,
+                     gep(target, raw,
+                         mul(add(tile.column, column), slice.columnStride)),
+                     raw);
         });
         return;
       }
       target = gep(target, raw, tile.column);
       auto vectorAt = [&](Value column) {
-        return convertOut(loadVector(gep(source, element, column), element, tile.lanes), element, slice.element);
+        return convertOut(
+            loadVector(gep(source, element, column), element, tile.lanes),
+            element, slice.element);
       };
       Value full = arith::AndIOp::create(b, columns, c(-tile.lanes));
-      loop(c(0), full, tile.lanes, [&](Value column) { storeValue(vectorAt(column), gep(target, raw, column), raw); });
+      loop(c(0), full, tile.lanes, [&](Value column) {
+        storeValue(vectorAt(column), gep(target, raw, column), raw);
+      });
       Value rest = arith::SubIOp::create(b, columns, full);
       ifThen(less(c(0), rest), [&] {
-        LLVM::MaskedStoreOp::create(b, vectorAt(full), gep(target, raw, full), tailMask(rest, tile.lanes),
+        LLVM::MaskedStoreOp::create(b, vectorAt(full), gep(target, raw, full),
+                                    tailMask(rest, tile.lanes),
                                     raw.getIntOrFloatBitWidth() / 8);
       });
     });

@@ -9,34 +9,42 @@ using namespace prism;
 using namespace prism::tiletocpu;
 
 Emitter::Emitter(tile::ProgramOp program, const CPUOptions &options)
-    : program(program), options(options), plan(program, options), b(program.getLoc(), program),
-      i64(b.getI64Type()), ptr(LLVM::LLVMPointerType::get(program.getContext())) {}
+    : program(program), options(options), plan(program, options),
+      b(program.getLoc(), program), i64(b.getI64Type()),
+      ptr(LLVM::LLVMPointerType::get(program.getContext())) {}
 
 //===----------------------------------------------------------------------===//
 // The function
 //===----------------------------------------------------------------------===//
 
-/// int32_t SYMBOL(const uint64_t *words, void *workspace, int64_t begin, int64_t end)
+/// int32_t SYMBOL(const uint64_t *words, void *workspace, int64_t begin,
+/// int64_t end)
 LogicalResult Emitter::emit() {
   Type i32 = b.getI32Type();
   auto type = LLVM::LLVMFunctionType::get(i32, {ptr, ptr, i64, i64});
   auto function = LLVM::LLVMFuncOp::create(b, program.getSymName(), type);
   function->setAttr(kWorkspaceAttr, b.getI64IntegerAttr(plan.workspaceBytes()));
   for (unsigned i : {0u, 1u})
-    function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
+    function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                        b.getUnitAttr());
   b.setInsertionPointToStart(function.addEntryBlock(b));
   words = function.getArgument(0);
   workspace = function.getArgument(1);
 
   // What does not depend on the item: pointers, extents, strides.
-  auto word = [&](int64_t index) { return loadScalar(gep(words, i64, index), i64); };
+  auto word = [&](int64_t index) {
+    return loadScalar(gep(words, i64, index), i64);
+  };
   int64_t count = program.getBody().getNumArguments(), next = count + 2;
   for (int64_t i = 0; i < count; ++i) {
     Argument &argument = arguments.emplace_back();
     argument.pointer = LLVM::LoadOp::create(b, ptr, gep(words, i64, i), 8);
     tile::ArgumentAttr attr = program.getArgument_(i);
-    argument.present = attr.getOptional() ? Value(arith::CmpIOp::create(b, arith::CmpIPredicate::ne, word(i), c(0)))
-                                          : Value(arith::ConstantOp::create(b, b.getBoolAttr(true)));
+    argument.present =
+        attr.getOptional()
+            ? Value(arith::CmpIOp::create(b, arith::CmpIPredicate::ne, word(i),
+                                          c(0)))
+            : Value(arith::ConstantOp::create(b, b.getBoolAttr(true)));
     for (size_t axis = 0; axis < attr.getAxes().size(); ++axis)
       argument.strides.push_back(word(next++));
   }
@@ -44,7 +52,8 @@ LogicalResult Emitter::emit() {
   numSteps = word(count + 1);
 
   LogicalResult status = success();
-  auto items = scf::ForOp::create(b, function.getArgument(2), function.getArgument(3), c(1));
+  auto items = scf::ForOp::create(b, function.getArgument(2),
+                                  function.getArgument(3), c(1));
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(items.getBody());
@@ -52,7 +61,8 @@ LogicalResult Emitter::emit() {
     status = emitBlock(program.getBody().front());
   }
   b.setLoc(program.getLoc());
-  LLVM::ReturnOp::create(b, ValueRange{arith::ConstantOp::create(b, b.getI32IntegerAttr(0))});
+  LLVM::ReturnOp::create(
+      b, ValueRange{arith::ConstantOp::create(b, b.getI32IntegerAttr(0))});
   if (failed(status))
     function.erase();
   return status;
@@ -60,12 +70,17 @@ LogicalResult Emitter::emit() {
 
 /// Sequence, head, value block and rows of an item.
 void Emitter::emitItem(Value item) {
-  auto divide = [&](Value x, int64_t n) { return n == 1 ? x : Value(arith::DivUIOp::create(b, x, c(n))); };
-  auto remainder = [&](Value x, int64_t n) { return n == 1 ? c(0) : Value(arith::RemUIOp::create(b, x, c(n))); };
+  auto divide = [&](Value x, int64_t n) {
+    return n == 1 ? x : Value(arith::DivUIOp::create(b, x, c(n)));
+  };
+  auto remainder = [&](Value x, int64_t n) {
+    return n == 1 ? c(0) : Value(arith::RemUIOp::create(b, x, c(n)));
+  };
   int64_t blocks = program.getValueBlocks(), heads = program.getValueHeads();
   valueOffset = mul(remainder(item, blocks), c(program.getValueBlock()));
   Value sequenceHead = divide(item, blocks);
-  Value head = remainder(sequenceHead, heads), sequence = divide(sequenceHead, heads);
+  Value head = remainder(sequenceHead, heads),
+        sequence = divide(sequenceHead, heads);
 
   firstRow = c(0);
   stopRow = numSteps;
@@ -74,12 +89,15 @@ void Emitter::emitItem(Value item) {
     if (program.getArgument_(i).getRole().getValue() != "offsets")
       continue;
     packed = argument.present;
-    auto branch = scf::IfOp::create(b, TypeRange{i64, i64}, packed, /*withElseRegion=*/true);
+    auto branch = scf::IfOp::create(b, TypeRange{i64, i64}, packed,
+                                    /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     Value stride = argument.strides[0];
     Value from = gep(argument.pointer, i64, mul(sequence, stride));
-    scf::YieldOp::create(b, ValueRange{loadScalar(from, i64), loadScalar(gep(from, i64, stride), i64)});
+    scf::YieldOp::create(b,
+                         ValueRange{loadScalar(from, i64),
+                                    loadScalar(gep(from, i64, stride), i64)});
     b.setInsertionPointToStart(branch.elseBlock());
     scf::YieldOp::create(b, ValueRange{c(0), numSteps});
     firstRow = branch.getResult(0);
@@ -94,7 +112,8 @@ void Emitter::emitArgumentBases(Value sequence, Value head) {
   Value batch = arith::SelectOp::create(b, packed, c(0), sequence);
   for (auto [i, argument] : llvm::enumerate(arguments)) {
     tile::ArgumentAttr attr = program.getArgument_(i);
-    auto view = cast<tile::ViewType>(program.getBody().getArgument(i).getType());
+    auto view =
+        cast<tile::ViewType>(program.getBody().getArgument(i).getType());
     Value offset = c(0);
     argument.timeStride = c(0);
     StringRef axes = attr.getAxes().getValue();
@@ -107,12 +126,18 @@ void Emitter::emitArgumentBases(Value sequence, Value head) {
       } else if (letter == 't') {
         // Row r is physical row first + r, or stop - 1 - r in reversed time.
         index = program.getReverse() ? add(stopRow, -1) : firstRow;
-        argument.timeStride = program.getReverse() ? Value(arith::SubIOp::create(b, c(0), stride)) : stride;
+        argument.timeStride =
+            program.getReverse() ? Value(arith::SubIOp::create(b, c(0), stride))
+                                 : stride;
       } else if (letter == 'h') {
         int64_t heads = attr.getHeads(), all = program.getValueHeads();
-        index = heads == all ? head : Value(arith::DivUIOp::create(b, mul(head, c(heads)), c(all)));
+        index =
+            heads == all
+                ? head
+                : Value(arith::DivUIOp::create(b, mul(head, c(heads)), c(all)));
       } else {
-        argument.featureStrides.push_back(axis + 1 == axes.size() ? Value() : stride);
+        argument.featureStrides.push_back(axis + 1 == axes.size() ? Value()
+                                                                  : stride);
         continue;
       }
       offset = add(offset, mul(index, stride));
@@ -157,12 +182,14 @@ LogicalResult Emitter::emitOp(Operation *op) {
   if (!isTile(result))
     return emitPlainOp(op);
   bool ours = isa<tile::TileDialect>(op->getDialect());
-  if (!ours && !isElementwise(op) && !isa<arith::ConstantOp, tensor::SplatOp>(op))
+  if (!ours && !isElementwise(op) &&
+      !isa<arith::ConstantOp, tensor::SplatOp>(op))
     return op->emitError("'") << op->getName() << "' has no CPU lowering";
   if (plan.formOf(result) == Form::scalar)
     return emitScalarTile(op);
   if (isa<arith::ConstantOp>(op))
-    return op->emitError("a constant tile must be a splat, found ") << result.getType();
+    return op->emitError("a constant tile must be a splat, found ")
+           << result.getType();
   if (plan.formOf(result) == Form::buffer)
     emitBuffered(op);
   return success();
@@ -180,13 +207,16 @@ LogicalResult Emitter::emitPlainOp(Operation *op) {
     if (from > width)
       value = arith::TruncIOp::create(b, to, value);
     else if (from < width)
-      value = isa<arith::IndexCastOp>(op) ? Value(arith::ExtSIOp::create(b, to, value))
-                                          : Value(arith::ExtUIOp::create(b, to, value));
+      value = isa<arith::IndexCastOp>(op)
+                  ? Value(arith::ExtSIOp::create(b, to, value))
+                  : Value(arith::ExtUIOp::create(b, to, value));
     map.map(op->getResult(0), value);
     return success();
   }
-  if (auto constant = dyn_cast<arith::ConstantOp>(op); constant && constant.getType().isIndex()) {
-    map.map(op->getResult(0), c(cast<IntegerAttr>(constant.getValue()).getInt()));
+  if (auto constant = dyn_cast<arith::ConstantOp>(op);
+      constant && constant.getType().isIndex()) {
+    map.map(op->getResult(0),
+            c(cast<IntegerAttr>(constant.getValue()).getInt()));
     return success();
   }
   if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
@@ -210,30 +240,39 @@ LogicalResult Emitter::emitScalarTile(Operation *op) {
   Value result = op->getResult(0), value;
   Type element = tileType(result).getElementType();
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    auto attr = cast<DenseElementsAttr>(constant.getValue()).getSplatValue<TypedAttr>();
+    auto attr =
+        cast<DenseElementsAttr>(constant.getValue()).getSplatValue<TypedAttr>();
     value = arith::ConstantOp::create(b, attr);
   } else if (isa<tensor::SplatOp, tile::GateSumOp, tile::BroadcastOp>(op)) {
     value = scalarOf(op->getOperand(0));
   } else if (auto last = dyn_cast<tile::SplatLastOp>(op)) {
-    value = rowScalar(last.getInput(), c(columnsOf(tileType(last.getInput())) - 1), 0);
+    value = rowScalar(last.getInput(),
+                      c(columnsOf(tileType(last.getInput())) - 1), 0);
   } else if (auto load = dyn_cast<tile::LoadOp>(op)) {
-    value = loadOne(sliceOf(load.getView(), load.getIndices(), tileType(result), load.getOneStep()), element);
+    value = loadOne(sliceOf(load.getView(), load.getIndices(), tileType(result),
+                            load.getOneStep()),
+                    element);
   } else if (auto mask = dyn_cast<tile::MaskRowsOp>(op)) {
     Value zero = arith::ConstantOp::create(b, b.getFloatAttr(element, 0.0));
-    value = arith::SelectOp::create(b, less(map.lookup(mask.getFirst()), length), scalarOf(mask.getInput()), zero);
+    value =
+        arith::SelectOp::create(b, less(map.lookup(mask.getFirst()), length),
+                                scalarOf(mask.getInput()), zero);
   } else if (auto decay = dyn_cast<tile::DecayMatrixOp>(op)) {
     // One reader and one writer of one token.
     bool seen = decay.getColumnOrder()[0] < decay.getRowOrder()[0];
     if (!seen || decay.getRows() == decay.getColumns()) {
-      value = arith::ConstantOp::create(b, b.getFloatAttr(element, seen ? 1.0 : 0.0));
+      value = arith::ConstantOp::create(
+          b, b.getFloatAttr(element, seen ? 1.0 : 0.0));
     } else {
-      value = arith::SubFOp::create(b, scalarOf(decay.getRows()), scalarOf(decay.getColumns()));
+      value = arith::SubFOp::create(b, scalarOf(decay.getRows()),
+                                    scalarOf(decay.getColumns()));
       if (!element.isF64())
         value = arith::TruncFOp::create(b, element, value);
       value = math::ExpOp::create(b, value);
     }
   } else if (isa<tile::ScaleRowsOp, tile::ScaleColumnsOp>(op)) {
-    value = arith::MulFOp::create(b, scalarOf(op->getOperand(1)), scalarOf(op->getOperand(0)));
+    value = arith::MulFOp::create(b, scalarOf(op->getOperand(1)),
+                                  scalarOf(op->getOperand(0)));
   } else {
     IRMapping mapping;
     for (Value operand : op->getOperands())
@@ -259,7 +298,8 @@ void Emitter::emitBuffered(Operation *op) {
     Vectors start{arith::ConstantOp::create(b, b.getF64FloatAttr(0.0))};
     loopCarrying(c(0), c(columnsOf(type)), 1, start, [&](Value i, Vectors acc) {
       Value pointer = gep(to.pointer, to.element, i);
-      Value next = arith::AddFOp::create(b, acc[0], loadScalar(pointer, to.element));
+      Value next =
+          arith::AddFOp::create(b, acc[0], loadScalar(pointer, to.element));
       storeValue(next, pointer, to.element);
       return Vectors{next};
     });
@@ -267,33 +307,47 @@ void Emitter::emitBuffered(Operation *op) {
     int64_t count = interleave.getInputs().size();
     for (auto [i, input] : llvm::enumerate(interleave.getInputs())) {
       if (type.getRank() == 2) {
-        Place rows{gep(to.pointer, to.element, i * to.stride), count * to.stride, {}, to.element};
+        Place rows{gep(to.pointer, to.element, i * to.stride),
+                   count * to.stride,
+                   {},
+                   to.element};
         materialize(input, rows);
         continue;
       }
-      // Elements of a vector: through the part of the result that is not used yet is
-      // not possible, so one by one.
-      loop(0, columnsOf(tileType(input)), 1, [&, i = i, input = input](Value row) {
-        Value element = rowScalar(input, row, 0);
-        storeValue(element, gep(gep(to.pointer, to.element, mul(row, c(count))), to.element, i), to.element);
-      });
+      // Elements of a vector: through the part of the result that is not used
+      // yet is not possible, so one by one.
+      loop(0, columnsOf(tileType(input)), 1,
+           [&, i = i, input = input](Value row) {
+             Value element = rowScalar(input, row, 0);
+             storeValue(element,
+                        gep(gep(to.pointer, to.element, mul(row, c(count))),
+                            to.element, i),
+                        to.element);
+           });
     }
   } else if (auto sum = dyn_cast<tile::SumColumnsOp>(op)) {
     RankedTensorType input = tileType(sum.getInput());
-    int64_t n = options.lanes(input.getElementTypeBitWidth()), whole = columnsOf(input) / n * n;
+    int64_t n = options.lanes(input.getElementTypeBitWidth()),
+            whole = columnsOf(input) / n * n;
     Type element = to.element;
     loop(0, rowsOf(input), 1, [&](Value row) {
       auto part = [&](Value column, Value acc, bool isTail) -> Value {
         Value x = evaluate(sum.getInput(), {row, column, 1, 1, n})[0];
         if (isTail)
-          x = arith::SelectOp::create(b, tailMask(c(columnsOf(input) - whole), n), x, zeros(element, n));
+          x = arith::SelectOp::create(b,
+                                      tailMask(c(columnsOf(input) - whole), n),
+                                      x, zeros(element, n));
         return arith::AddFOp::create(b, acc, x);
       };
       Vectors sums = loopCarrying(c(0), c(whole), n, {zeros(element, n)},
-                                  [&](Value k, Vectors acc) { return Vectors{part(k, acc[0], false)}; });
+                                  [&](Value k, Vectors acc) {
+                                    return Vectors{part(k, acc[0], false)};
+                                  });
       if (whole < columnsOf(input))
         sums[0] = part(c(whole), sums[0], true);
-      Value total = vector::ReductionOp::create(b, vector::CombiningKind::ADD, sums[0], arith::FastMathFlags::reassoc);
+      Value total =
+          vector::ReductionOp::create(b, vector::CombiningKind::ADD, sums[0],
+                                      arith::FastMathFlags::reassoc);
       storeValue(total, gep(to.pointer, element, row), element);
     });
   } else {
@@ -317,7 +371,8 @@ LogicalResult Emitter::emitLoop(scf::ForOp loopOp) {
       materialize(init, placeOf(plan.buffer(tile.buffer)));
   }
   b.setLoc(loopOp.getLoc());
-  auto lowered = scf::ForOp::create(b, map.lookup(loopOp.getLowerBound()), map.lookup(loopOp.getUpperBound()),
+  auto lowered = scf::ForOp::create(b, map.lookup(loopOp.getLowerBound()),
+                                    map.lookup(loopOp.getUpperBound()),
                                     map.lookup(loopOp.getStep()), inits);
   map.map(loopOp.getInductionVar(), lowered.getInductionVar());
   unsigned next = 0;
@@ -340,8 +395,8 @@ LogicalResult Emitter::emitLoop(scf::ForOp loopOp) {
   return success();
 }
 
-/// Renews the carried tiles: those evaluated in place and the temporaries first,
-/// since either may read tiles of the old iteration; then the copies.
+/// Renews the carried tiles: those evaluated in place and the temporaries
+/// first, since either may read tiles of the old iteration; then the copies.
 void Emitter::emitYield(scf::ForOp loopOp) {
   ArrayRef<CarriedTile> tiles = plan.carriedOf(loopOp);
   auto yield = cast<scf::YieldOp>(loopOp.getBody()->getTerminator());

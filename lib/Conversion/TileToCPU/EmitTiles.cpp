@@ -17,7 +17,8 @@ using namespace prism::tiletocpu;
 /// 4 x 4 vectors (16 x 1, 8 x 2) of 32 registers, 4 x 2 of 16.
 RegisterTile Emitter::shapeFor(RankedTensorType type, bool dots) const {
   int64_t lanes = options.lanes(type.getElementType().getIntOrFloatBitWidth());
-  int64_t rows = rowsOf(type), vectors = llvm::divideCeil(columnsOf(type), lanes);
+  int64_t rows = rowsOf(type),
+          vectors = llvm::divideCeil(columnsOf(type), lanes);
   bool wide = options.numRegisters >= 32;
   int64_t mostVectors = wide || rows == 1 || !dots ? 4 : 2;
   if (rows == 1)
@@ -27,7 +28,10 @@ RegisterTile Emitter::shapeFor(RankedTensorType type, bool dots) const {
   int64_t numVectors = llvm::divideCeil(vectors, panels);
   int64_t numRows = 1;
   if (dots)
-    numRows = wide ? (numVectors == 1 ? 16 : numVectors == 4 ? 4 : 8) : (numVectors == 1 ? 8 : 4);
+    numRows = wide ? (numVectors == 1   ? 16
+                      : numVectors == 4 ? 4
+                                        : 8)
+                   : (numVectors == 1 ? 8 : 4);
   else if (numVectors == 1)
     numRows = 4;
   return {Value(), Value(), std::min(numRows, rows), numVectors, lanes};
@@ -35,7 +39,8 @@ RegisterTile Emitter::shapeFor(RankedTensorType type, bool dots) const {
 
 /// Runs over row tiles of one panel, from the row `from` on (a multiple of the
 /// tile's rows).
-void Emitter::forRowTiles(RankedTensorType type, RegisterTile tile, Value from, TileBody body) {
+void Emitter::forRowTiles(RankedTensorType type, RegisterTile tile, Value from,
+                          TileBody body) {
   int64_t rows = rowsOf(type), full = rows / tile.numRows * tile.numRows;
   loop(from, c(full), tile.numRows, [&](Value row) {
     RegisterTile current = tile;
@@ -49,7 +54,8 @@ void Emitter::forRowTiles(RankedTensorType type, RegisterTile tile, Value from, 
   body(tile);
 }
 
-void Emitter::forTiles(RankedTensorType type, RegisterTile tile, TileBody body) {
+void Emitter::forTiles(RankedTensorType type, RegisterTile tile,
+                       TileBody body) {
   int64_t vectors = llvm::divideCeil(columnsOf(type), tile.lanes);
   int64_t full = vectors / tile.numVectors * tile.numVectors;
   auto panel = [&](Value column, int64_t numVectors) {
@@ -58,7 +64,8 @@ void Emitter::forTiles(RankedTensorType type, RegisterTile tile, TileBody body) 
     current.numVectors = numVectors;
     forRowTiles(type, current, c(0), body);
   };
-  loop(0, full * tile.lanes, tile.numVectors * tile.lanes, [&](Value column) { panel(column, tile.numVectors); });
+  loop(0, full * tile.lanes, tile.numVectors * tile.lanes,
+       [&](Value column) { panel(column, tile.numVectors); });
   if (full < vectors)
     panel(c(full * tile.lanes), vectors - full);
 }
@@ -71,33 +78,44 @@ void Emitter::materialize(Value v, const Place &to, bool define) {
   bool dots = computed && plan.containsDot(v);
   tile::DecayMatrixOp mask = computed ? findMask(v) : tile::DecayMatrixOp();
   RegisterTile shape = shapeFor(type, dots);
-  if (mask && type.getRank() == 2 && rowsOf(type) > 1 && columnsOf(type) > shape.lanes)
+  if (mask && type.getRank() == 2 && rowsOf(type) > 1 &&
+      columnsOf(type) > shape.lanes)
     return materializeMasked(v, mask, to);
   forTiles(type, shape, [&](const RegisterTile &tile) {
-    writeTile(to, tile, define ? evaluateOp(v.getDefiningOp(), tile) : evaluate(v, tile));
+    writeTile(to, tile,
+              define ? evaluateOp(v.getDefiningOp(), tile) : evaluate(v, tile));
   });
 }
 
-/// The same for a value that a decay matrix masks: blocks of one vector's width,
-/// and only those that hold a seen element; the others are zero.
-void Emitter::materializeMasked(Value v, tile::DecayMatrixOp mask, const Place &to) {
+/// The same for a value that a decay matrix masks: blocks of one vector's
+/// width, and only those that hold a seen element; the others are zero.
+void Emitter::materializeMasked(Value v, tile::DecayMatrixOp mask,
+                                const Place &to) {
   RankedTensorType type = tileType(v);
-  int64_t perRow = mask.getRowOrder().size(), perColumn = mask.getColumnOrder().size();
+  int64_t perRow = mask.getRowOrder().size(),
+          perColumn = mask.getColumnOrder().size();
   RegisterTile shape = shapeFor(type, plan.containsDot(v));
   shape.numVectors = 1;
   if (plan.containsDot(v))
     shape.numRows = std::min<int64_t>(rowsOf(type), options.numRegisters / 2);
   loop(0, columnsOf(type), shape.lanes, [&](Value column) {
     shape.column = column;
-    // First row whose token is that of the first column, rounded down to a tile.
+    // First row whose token is that of the first column, rounded down to a
+    // tile.
     Value token = arith::DivUIOp::create(b, column, c(perColumn));
-    Value tileIndex = arith::DivUIOp::create(b, mul(token, c(perRow)), c(shape.numRows));
-    Value from = minI(mul(tileIndex, c(shape.numRows)), c(rowsOf(type) / shape.numRows * shape.numRows));
+    Value tileIndex =
+        arith::DivUIOp::create(b, mul(token, c(perRow)), c(shape.numRows));
+    Value from = minI(mul(tileIndex, c(shape.numRows)),
+                      c(rowsOf(type) / shape.numRows * shape.numRows));
     loop(c(0), from, 1, [&](Value row) {
-      storeValue(zeros(type.getElementType(), shape.lanes), at(to, row, column), type.getElementType());
+      storeValue(zeros(type.getElementType(), shape.lanes), at(to, row, column),
+                 type.getElementType());
     });
     forRowTiles(type, shape, from, [&](const RegisterTile &tile) {
-      writeTile(to, tile, plan.formOf(v) == Form::buffer ? evaluateOp(v.getDefiningOp(), tile) : evaluate(v, tile));
+      writeTile(to, tile,
+                plan.formOf(v) == Form::buffer
+                    ? evaluateOp(v.getDefiningOp(), tile)
+                    : evaluate(v, tile));
     });
   });
 }
@@ -105,8 +123,9 @@ void Emitter::materializeMasked(Value v, tile::DecayMatrixOp mask, const Place &
 void Emitter::copy(const Buffer &from, const Buffer &to) {
   auto type = RankedTensorType::get({from.rows, from.columns}, from.element);
   Place source = placeOf(from), target = placeOf(to);
-  forTiles(type, shapeFor(type, false),
-           [&](const RegisterTile &tile) { writeTile(target, tile, readTile(source, tile)); });
+  forTiles(type, shapeFor(type, false), [&](const RegisterTile &tile) {
+    writeTile(target, tile, readTile(source, tile));
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -119,17 +138,20 @@ Vectors Emitter::readTile(const Place &place, const RegisterTile &tile) {
   for (int64_t i = 0; i < tile.numRows; ++i) {
     Value row = rowPointer(place, pointer, i);
     for (int64_t j = 0; j < tile.numVectors; ++j)
-      values.push_back(loadVector(gep(row, place.element, j * tile.lanes), place.element, tile.lanes));
+      values.push_back(loadVector(gep(row, place.element, j * tile.lanes),
+                                  place.element, tile.lanes));
   }
   return values;
 }
 
-void Emitter::writeTile(const Place &place, const RegisterTile &tile, ValueRange values) {
+void Emitter::writeTile(const Place &place, const RegisterTile &tile,
+                        ValueRange values) {
   Value pointer = at(place, tile.row, tile.column);
   for (int64_t i = 0; i < tile.numRows; ++i) {
     Value row = rowPointer(place, pointer, i);
     for (int64_t j = 0; j < tile.numVectors; ++j)
-      storeValue(values[i * tile.numVectors + j], gep(row, place.element, j * tile.lanes), place.element);
+      storeValue(values[i * tile.numVectors + j],
+                 gep(row, place.element, j * tile.lanes), place.element);
   }
 }
 
@@ -138,7 +160,9 @@ Value Emitter::rowScalar(Value vector, Value row, int64_t offset) {
   if (plan.formOf(vector) == Form::scalar)
     return map.lookup(vector);
   Place place = placeOf(vector);
-  return loadScalar(gep(gep(place.pointer, place.element, row), place.element, offset), place.element);
+  return loadScalar(
+      gep(gep(place.pointer, place.element, row), place.element, offset),
+      place.element);
 }
 
 //===----------------------------------------------------------------------===//
@@ -168,7 +192,9 @@ Vectors Emitter::evaluateOp(Operation *op, const RegisterTile &tile) {
   if (auto decay = dyn_cast<tile::DecayMatrixOp>(op))
     return evaluateDecay(decay, tile);
   Vectors result;
-  auto scaleOfRow = [&](Value scale, int64_t i) { return broadcast(rowScalar(scale, tile.row, i), tile.lanes); };
+  auto scaleOfRow = [&](Value scale, int64_t i) {
+    return broadcast(rowScalar(scale, tile.row, i), tile.lanes);
+  };
   // A vector that runs along the columns, once for all rows of the tile.
   auto alongColumns = [&](Value vector) {
     RegisterTile row = tile;
@@ -181,17 +207,21 @@ Vectors Emitter::evaluateOp(Operation *op, const RegisterTile &tile) {
     for (int64_t i = 0; i < tile.numRows; ++i) {
       Value factor = scaleOfRow(scale.getScale(), i);
       for (int64_t j = 0; j < tile.numVectors; ++j)
-        result[i * tile.numVectors + j] = arith::MulFOp::create(b, factor, result[i * tile.numVectors + j]);
+        result[i * tile.numVectors + j] =
+            arith::MulFOp::create(b, factor, result[i * tile.numVectors + j]);
     }
   } else if (auto scale = dyn_cast<tile::ScaleColumnsOp>(op)) {
     result = evaluate(scale.getInput(), tile);
     Vectors factors = alongColumns(scale.getScale());
     for (int64_t i = 0; i < tile.size(); ++i)
-      result[i] = arith::MulFOp::create(b, factors[i % tile.numVectors], result[i]);
+      result[i] =
+          arith::MulFOp::create(b, factors[i % tile.numVectors], result[i]);
   } else if (auto repeat = dyn_cast<tile::BroadcastOp>(op)) {
-    Vectors row = repeat.getAlongRows() ? alongColumns(repeat.getInput()) : Vectors();
+    Vectors row =
+        repeat.getAlongRows() ? alongColumns(repeat.getInput()) : Vectors();
     for (int64_t i = 0; i < tile.numRows; ++i) {
-      Value factor = repeat.getAlongRows() ? Value() : scaleOfRow(repeat.getInput(), i);
+      Value factor =
+          repeat.getAlongRows() ? Value() : scaleOfRow(repeat.getInput(), i);
       for (int64_t j = 0; j < tile.numVectors; ++j)
         result.push_back(factor ? factor : row[j]);
     }
@@ -203,12 +233,14 @@ Vectors Emitter::evaluateOp(Operation *op, const RegisterTile &tile) {
     for (int64_t i = 0; i < tile.size(); ++i) {
       Value inside;
       if (isVector) {
-        Value step = laneIndices(add(add(first, tile.column), i * tile.lanes), tile.lanes);
+        Value step = laneIndices(add(add(first, tile.column), i * tile.lanes),
+                                 tile.lanes);
         inside = less(step, broadcast(length, tile.lanes));
       } else {
         inside = less(add(add(first, tile.row), i / tile.numVectors), length);
       }
-      result[i] = arith::SelectOp::create(b, inside, result[i], zeros(element, tile.lanes));
+      result[i] = arith::SelectOp::create(b, inside, result[i],
+                                          zeros(element, tile.lanes));
     }
   } else {
     result = evaluateElementwise(op, tile);
@@ -222,7 +254,8 @@ Vectors Emitter::evaluateElementwise(Operation *op, const RegisterTile &tile) {
     operands.push_back(evaluate(operand, tile));
   b.setLoc(op->getLoc());
   Vectors result;
-  VectorType type = vectorOf(tileType(op->getResult(0)).getElementType(), tile.lanes);
+  VectorType type =
+      vectorOf(tileType(op->getResult(0)).getElementType(), tile.lanes);
   for (int64_t i = 0; i < tile.size(); ++i) {
     IRMapping mapping;
     for (auto [operand, vectors] : llvm::zip(op->getOperands(), operands))
@@ -238,39 +271,51 @@ Vectors Emitter::evaluateElementwise(Operation *op, const RegisterTile &tile) {
 /// before it reads. The places of a token's columns must ascend for this to be
 /// one bound; they do, as places in a chain.
 Value Emitter::seenColumns(tile::DecayMatrixOp op, Value row, int64_t offset) {
-  ArrayRef<int64_t> rowOrder = op.getRowOrder(), columnOrder = op.getColumnOrder();
-  auto ownSeen = [&](int64_t place) { return llvm::count_if(columnOrder, [&](int64_t w) { return w < place; }); };
+  ArrayRef<int64_t> rowOrder = op.getRowOrder(),
+                    columnOrder = op.getColumnOrder();
+  auto ownSeen = [&](int64_t place) {
+    return llvm::count_if(columnOrder, [&](int64_t w) { return w < place; });
+  };
   int64_t perRow = rowOrder.size(), perColumn = columnOrder.size();
   Value index = add(row, offset);
   if (perRow == 1)
-    return add(perColumn == 1 ? index : mul(index, c(perColumn)), ownSeen(rowOrder[0]));
-  Value token = arith::DivUIOp::create(b, index, c(perRow)), place = arith::RemUIOp::create(b, index, c(perRow));
+    return add(perColumn == 1 ? index : mul(index, c(perColumn)),
+               ownSeen(rowOrder[0]));
+  Value token = arith::DivUIOp::create(b, index, c(perRow)),
+        place = arith::RemUIOp::create(b, index, c(perRow));
   Value own = c(ownSeen(rowOrder[0]));
   for (int64_t i = 1; i < perRow; ++i) {
-    Value here = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, place, c(i));
+    Value here =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, place, c(i));
     own = arith::SelectOp::create(b, here, c(ownSeen(rowOrder[i])), own);
   }
   return add(mul(token, c(perColumn)), own);
 }
 
-/// exp(G_row - G_column) where seen, else 0; the difference in f64, masked before exp.
-Vectors Emitter::evaluateDecay(tile::DecayMatrixOp op, const RegisterTile &tile) {
+/// exp(G_row - G_column) where seen, else 0; the difference in f64, masked
+/// before exp.
+Vectors Emitter::evaluateDecay(tile::DecayMatrixOp op,
+                               const RegisterTile &tile) {
   RegisterTile one = tile;
   one.row = c(0);
   one.numRows = 1;
   Vectors columns = evaluate(op.getColumns(), one), result;
-  Type element = tileType(op.getResult()).getElementType(), f64 = b.getF64Type();
+  Type element = tileType(op.getResult()).getElementType(),
+       f64 = b.getF64Type();
   VectorType type = vectorOf(element, tile.lanes);
   SmallVector<Value> indices;
   for (int64_t j = 0; j < tile.numVectors; ++j)
-    indices.push_back(laneIndices(add(tile.column, j * tile.lanes), tile.lanes));
-  Value lowest = splat(f64, -std::numeric_limits<double>::infinity(), tile.lanes);
+    indices.push_back(
+        laneIndices(add(tile.column, j * tile.lanes), tile.lanes));
+  Value lowest =
+      splat(f64, -std::numeric_limits<double>::infinity(), tile.lanes);
   for (int64_t i = 0; i < tile.numRows; ++i) {
     Value row = broadcast(rowScalar(op.getRows(), tile.row, i), tile.lanes);
     Value end = broadcast(seenColumns(op, tile.row, i), tile.lanes);
     for (int64_t j = 0; j < tile.numVectors; ++j) {
       Value difference = arith::SubFOp::create(b, row, columns[j]);
-      difference = arith::SelectOp::create(b, less(indices[j], end), difference, lowest);
+      difference =
+          arith::SelectOp::create(b, less(indices[j], end), difference, lowest);
       if (element != f64)
         difference = arith::TruncFOp::create(b, type, difference);
       result.push_back(math::ExpOp::create(b, difference));

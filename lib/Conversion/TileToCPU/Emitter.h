@@ -3,8 +3,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Walks a tile program and emits the function that runs its work items: scf
-// loops, arith and math on LLVM-compatible scalars and vectors, loads and stores
-// through LLVM pointers. All index arithmetic is i64.
+// loops, arith and math on LLVM-compatible scalars and vectors, loads and
+// stores through LLVM pointers. All index arithmetic is i64.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,19 +39,20 @@ using Vectors = llvm::SmallVector<mlir::Value, 32>;
 struct Argument {
   mlir::Value pointer, present; // present: i1
   llvm::SmallVector<mlir::Value> strides;
-  mlir::Value base;                             // first element of this item
-  mlir::Value timeStride;                       // elements from step to step
+  mlir::Value base;                              // first element of this item
+  mlir::Value timeStride;                        // elements from step to step
   llvm::SmallVector<mlir::Value> featureStrides; // null: 1
 };
 
 /// Which part of a view a load or store touches, as rows and columns.
 struct Slice {
-  mlir::Value pointer;               // element (0, 0)
+  mlir::Value pointer;                 // element (0, 0)
   mlir::Value rowStride, columnStride; // elements; null column stride: 1
-  mlir::Value firstRow, rowExtent;   // rows r with firstRow + r in [0, extent) exist
-  mlir::Value validColumns;          // i64
-  int64_t staticColumns = -1;        // the same if known
-  bool isColumn = false;             // a vector along time: one element per row
+  mlir::Value firstRow,
+      rowExtent;              // rows r with firstRow + r in [0, extent) exist
+  mlir::Value validColumns;   // i64
+  int64_t staticColumns = -1; // the same if known
+  bool isColumn = false;      // a vector along time: one element per row
   mlir::Type element;
 };
 
@@ -77,14 +78,18 @@ private:
   void emitBuffered(mlir::Operation *op);
 
   // EmitMemory.cpp: views.
-  Slice sliceOf(mlir::Value view, mlir::ValueRange indices, mlir::RankedTensorType type, bool oneStep);
+  Slice sliceOf(mlir::Value view, mlir::ValueRange indices,
+                mlir::RankedTensorType type, bool oneStep);
   mlir::Value loadOne(const Slice &slice, mlir::Type element);
   void emitLoad(tile::LoadOp load);
   void copyIn(const Slice &slice, const Place &to, mlir::RankedTensorType type);
-  void copyRowIn(const Slice &slice, mlir::Value from, mlir::Value to, mlir::Type element, int64_t columns);
+  void copyRowIn(const Slice &slice, mlir::Value from, mlir::Value to,
+                 mlir::Type element, int64_t columns);
   void emitStore(tile::StoreOp store);
-  void storeTile(const Slice &slice, const RegisterTile &tile, mlir::ValueRange values, mlir::RankedTensorType type);
-  void storeEdge(const Slice &slice, const RegisterTile &tile, mlir::ValueRange values, mlir::RankedTensorType type);
+  void storeTile(const Slice &slice, const RegisterTile &tile,
+                 mlir::ValueRange values, mlir::RankedTensorType type);
+  void storeEdge(const Slice &slice, const RegisterTile &tile,
+                 mlir::ValueRange values, mlir::RankedTensorType type);
   mlir::Value rowExists(const Slice &slice, mlir::Value row);
   mlir::Value convertIn(mlir::Value stored, mlir::Type from, mlir::Type to);
   mlir::Value convertOut(mlir::Value value, mlir::Type from, mlir::Type to);
@@ -92,24 +97,29 @@ private:
   // EmitTiles.cpp: register tiles.
   RegisterTile shapeFor(mlir::RankedTensorType type, bool dots) const;
   void forTiles(mlir::RankedTensorType type, RegisterTile shape, TileBody body);
-  void forRowTiles(mlir::RankedTensorType type, RegisterTile shape, mlir::Value from, TileBody body);
+  void forRowTiles(mlir::RankedTensorType type, RegisterTile shape,
+                   mlir::Value from, TileBody body);
   void materialize(mlir::Value v, const Place &to, bool define = false);
-  void materializeMasked(mlir::Value v, tile::DecayMatrixOp mask, const Place &to);
+  void materializeMasked(mlir::Value v, tile::DecayMatrixOp mask,
+                         const Place &to);
   void copy(const Buffer &from, const Buffer &to);
   Vectors evaluate(mlir::Value v, const RegisterTile &tile);
   Vectors evaluateOp(mlir::Operation *op, const RegisterTile &tile);
   Vectors evaluateDecay(tile::DecayMatrixOp op, const RegisterTile &tile);
   Vectors evaluateElementwise(mlir::Operation *op, const RegisterTile &tile);
   Vectors readTile(const Place &place, const RegisterTile &tile);
-  void writeTile(const Place &place, const RegisterTile &tile, mlir::ValueRange values);
+  void writeTile(const Place &place, const RegisterTile &tile,
+                 mlir::ValueRange values);
   mlir::Value rowScalar(mlir::Value vector, mlir::Value row, int64_t offset);
   /// First column that row `row` + `offset` does not see.
-  mlir::Value seenColumns(tile::DecayMatrixOp op, mlir::Value row, int64_t offset);
+  mlir::Value seenColumns(tile::DecayMatrixOp op, mlir::Value row,
+                          int64_t offset);
 
   // EmitDots.cpp
   Vectors evaluateDot(tile::DotOp op, const RegisterTile &tile);
   Vectors evaluateRowDot(tile::DotOp op, const RegisterTile &tile);
-  mlir::Value contractionEnd(tile::DotOp op, const RegisterTile &tile, int64_t unroll);
+  mlir::Value contractionEnd(tile::DotOp op, const RegisterTile &tile,
+                             int64_t unroll);
   void emitSolve(tile::SolveOp op, const Place &to);
   void emitTranspose(mlir::Value v);
   Vectors transposeBlock(Vectors rows);
@@ -125,7 +135,8 @@ private:
   mlir::Value gep(mlir::Value pointer, mlir::Type element, mlir::Value index);
   mlir::Value gep(mlir::Value pointer, mlir::Type element, int64_t index);
   mlir::Value loadScalar(mlir::Value pointer, mlir::Type element);
-  mlir::Value loadVector(mlir::Value pointer, mlir::Type element, int64_t lanes);
+  mlir::Value loadVector(mlir::Value pointer, mlir::Type element,
+                         int64_t lanes);
   void storeValue(mlir::Value value, mlir::Value pointer, mlir::Type element);
   mlir::Value broadcast(mlir::Value scalar, int64_t lanes);
   mlir::Value splat(mlir::Type element, double value, int64_t lanes);
@@ -134,16 +145,21 @@ private:
   mlir::Value tailMask(mlir::Value count, int64_t lanes);
   void loop(mlir::Value from, mlir::Value to, int64_t step, Body body);
   void loop(int64_t from, int64_t to, int64_t step, Body body);
-  Vectors loopCarrying(mlir::Value from, mlir::Value to, int64_t step, const Vectors &inits,
+  Vectors loopCarrying(mlir::Value from, mlir::Value to, int64_t step,
+                       const Vectors &inits,
                        llvm::function_ref<Vectors(mlir::Value, Vectors)> body);
-  void ifThen(mlir::Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = nullptr);
+  void ifThen(mlir::Value condition, llvm::function_ref<void()> then,
+              llvm::function_ref<void()> otherwise = nullptr);
   Place placeOf(mlir::Value v);
   Place placeOf(const Buffer &buffer);
   mlir::Value at(const Place &place, mlir::Value row, mlir::Value column);
-  mlir::Value rowPointer(const Place &place, mlir::Value tilePointer, int64_t row);
+  mlir::Value rowPointer(const Place &place, mlir::Value tilePointer,
+                         int64_t row);
   mlir::Type lowered(mlir::Type type);
   mlir::Value scalarOf(mlir::Value v);
-  mlir::VectorType vectorOf(mlir::Type element, int64_t lanes) { return mlir::VectorType::get({lanes}, element); }
+  mlir::VectorType vectorOf(mlir::Type element, int64_t lanes) {
+    return mlir::VectorType::get({lanes}, element);
+  }
   int64_t lanes() const { return options.lanes(32); }
 
   tile::ProgramOp program;
@@ -154,7 +170,8 @@ private:
   llvm::DenseMap<mlir::Value, Place> inPlace;
   llvm::SmallVector<Argument> arguments;
   mlir::Type i64, ptr;
-  mlir::Value words, workspace, numSequences, numSteps, length, firstRow, stopRow, valueOffset, packed;
+  mlir::Value words, workspace, numSequences, numSteps, length, firstRow,
+      stopRow, valueOffset, packed;
 };
 
 } // namespace prism::tiletocpu

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The pass and its entry points: emit every program's function, approximate math
-// on f32, convert, and let nothing else through.
+// The pass and its entry points: emit every program's function, approximate
+// math on f32, convert, and let nothing else through.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,24 +43,31 @@ FailureOr<CPUOptions> CPUOptions::forIsa(StringRef isa) {
 /// Math that the instruction set has for whole vectors, or that MathToLLVM
 /// writes with such instructions.
 static bool isNative(Operation *op) {
-  return isa<math::AbsFOp, math::CeilOp, math::CopySignOp, math::FloorOp, math::FmaOp, math::RoundEvenOp,
-             math::RsqrtOp, math::SqrtOp, math::TruncOp, math::IsNaNOp, math::IsInfOp, math::IsFiniteOp, math::AbsIOp,
-             math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp>(op);
+  return isa<math::AbsFOp, math::CeilOp, math::CopySignOp, math::FloorOp,
+             math::FmaOp, math::RoundEvenOp, math::RsqrtOp, math::SqrtOp,
+             math::TruncOp, math::IsNaNOp, math::IsInfOp, math::IsFiniteOp,
+             math::AbsIOp, math::CountLeadingZerosOp,
+             math::CountTrailingZerosOp, math::CtPopOp>(op);
 }
 
 /// Polynomials for f32, the C library (element by element) for f64.
 static LogicalResult approximateMath(ModuleOp module) {
   MLIRContext *context = module.getContext();
   // The pattern for rsqrt needs the x86vector dialect; sqrt and a division do.
-  auto everything = [](StringRef name) { return name != math::RsqrtOp::getOperationName(); };
+  auto everything = [](StringRef name) {
+    return name != math::RsqrtOp::getOperationName();
+  };
   {
     RewritePatternSet patterns(context);
-    math::populateExpansionPatterns(patterns, {"exp2", "sinh", "cosh", "tan", "asinh", "acosh", "atanh", "powf", "fpowi"});
+    math::populateExpansionPatterns(patterns,
+                                    {"exp2", "sinh", "cosh", "tan", "asinh",
+                                     "acosh", "atanh", "powf", "fpowi"});
     populateMathPolynomialApproximationPatterns(patterns, everything);
     GreedyRewriteConfig config;
     config.setMaxIterations(8);
     if (failed(applyPatternsGreedily(module, std::move(patterns), config)))
-      return module.emitError("approximating math functions did not come to an end");
+      return module.emitError(
+          "approximating math functions did not come to an end");
   }
   WalkResult result = module.walk([&](Operation *op) {
     if (!isa<math::MathDialect>(op->getDialect()) || isNative(op))
@@ -68,7 +75,8 @@ static LogicalResult approximateMath(ModuleOp module) {
     Type element = getElementTypeOrSelf(op->getResult(0).getType());
     if (element.isF64())
       return WalkResult::advance();
-    op->emitError("'") << op->getName() << "' on " << element << " has no vector form on the CPU";
+    op->emitError("'") << op->getName() << "' on " << element
+                       << " has no vector form on the CPU";
     return WalkResult::interrupt();
   });
   if (result.wasInterrupted())
@@ -77,8 +85,10 @@ static LogicalResult approximateMath(ModuleOp module) {
   populateMathToLibmConversionPatterns(patterns);
   ConversionTarget target(*context);
   target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-  target.addDynamicallyLegalDialect<math::MathDialect>(
-      [](Operation *op) { return isNative(op) || !getElementTypeOrSelf(op->getResult(0).getType()).isF64(); });
+  target.addDynamicallyLegalDialect<math::MathDialect>([](Operation *op) {
+    return isNative(op) ||
+           !getElementTypeOrSelf(op->getResult(0).getType()).isF64();
+  });
   return applyPartialConversion(module, target, std::move(patterns));
 }
 
@@ -89,7 +99,8 @@ static LogicalResult convertToLLVM(ModuleOp module) {
   populateSCFToControlFlowConversionPatterns(patterns);
   cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
   arith::populateArithToLLVMConversionPatterns(converter, patterns);
-  populateMathToLLVMConversionPatterns(converter, patterns, /*approximateLog1p=*/false);
+  populateMathToLLVMConversionPatterns(converter, patterns,
+                                       /*approximateLog1p=*/false);
   populateVectorToLLVMConversionPatterns(converter, patterns);
   populateFuncToLLVMConversionPatterns(converter, patterns);
   ub::populateUBToLLVMConversionPatterns(converter, patterns);
@@ -106,7 +117,8 @@ static LogicalResult verifyLowered(ModuleOp module, const CPUOptions &options) {
     if (isa<ModuleOp>(op))
       return WalkResult::advance();
     if (!isa<LLVM::LLVMDialect>(op->getDialect())) {
-      op->emitError("'") << op->getName() << "' is left after lowering to the CPU";
+      op->emitError("'") << op->getName()
+                         << "' is left after lowering to the CPU";
       return WalkResult::interrupt();
     }
     for (Type type : op->getResultTypes()) {
@@ -115,7 +127,8 @@ static LogicalResult verifyLowered(ModuleOp module, const CPUOptions &options) {
         continue;
       int64_t bits = vector.getNumElements() * vector.getElementTypeBitWidth();
       if (bits > widest || !llvm::isPowerOf2_64(vector.getNumElements())) {
-        op->emitError("a vector of type ") << type << " does not fit the registers";
+        op->emitError("a vector of type ")
+            << type << " does not fit the registers";
         return WalkResult::interrupt();
       }
     }
@@ -124,8 +137,10 @@ static LogicalResult verifyLowered(ModuleOp module, const CPUOptions &options) {
   return failure(result.wasInterrupted());
 }
 
-LogicalResult prism::convertTileToCPU(ModuleOp module, const CPUOptions &options) {
-  for (auto program : llvm::make_early_inc_range(module.getOps<tile::ProgramOp>())) {
+LogicalResult prism::convertTileToCPU(ModuleOp module,
+                                      const CPUOptions &options) {
+  for (auto program :
+       llvm::make_early_inc_range(module.getOps<tile::ProgramOp>())) {
     if (failed(tiletocpu::Emitter(program, options).emit()))
       return failure();
     program.erase();
@@ -146,16 +161,19 @@ SmallVector<CPUKernelInfo> prism::getCPUKernels(ModuleOp module) {
 }
 
 namespace {
-struct ConvertTileToCPUPass : prism::impl::ConvertTileToCPUBase<ConvertTileToCPUPass> {
+struct ConvertTileToCPUPass
+    : prism::impl::ConvertTileToCPUBase<ConvertTileToCPUPass> {
   using ConvertTileToCPUBase::ConvertTileToCPUBase;
   void runOnOperation() override {
     FailureOr<CPUOptions> options = CPUOptions::forIsa(isa);
     if (failed(options)) {
-      getOperation().emitError("unknown instruction set '") << isa << "', expected x86-64-v3 or x86-64-v4";
+      getOperation().emitError("unknown instruction set '")
+          << isa << "', expected x86-64-v3 or x86-64-v4";
       return signalPassFailure();
     }
     if (vectorBits != 0 && vectorBits != 256 && vectorBits != 512) {
-      getOperation().emitError("vector-bits must be 256 or 512, found ") << vectorBits;
+      getOperation().emitError("vector-bits must be 256 or 512, found ")
+          << vectorBits;
       return signalPassFailure();
     }
     if (vectorBits)

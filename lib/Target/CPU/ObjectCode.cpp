@@ -26,9 +26,11 @@ struct Isa {
   StringRef name, features;
   StringRef vectorWidth;
 };
-constexpr StringLiteral kV3Features = "+sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+cx16,+sahf,+avx,+avx2,+bmi,+bmi2,+f16c,"
+constexpr StringLiteral kV3Features = "+sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+"
+                                      "cx16,+sahf,+avx,+avx2,+bmi,+bmi2,+f16c,"
                                       "+fma,+lzcnt,+movbe,+xsave";
-constexpr StringLiteral kV4Extra = ",+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl,+evex512";
+constexpr StringLiteral kV4Extra =
+    ",+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl,+evex512";
 } // namespace
 
 ArrayRef<StringRef> prism::getCPUIsas() {
@@ -39,11 +41,14 @@ ArrayRef<StringRef> prism::getCPUIsas() {
 StringRef prism::getHostCPUIsa() {
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
   auto has = [&](std::initializer_list<StringRef> features) {
-    return llvm::all_of(features, [&](StringRef feature) { return host.lookup(feature); });
+    return llvm::all_of(
+        features, [&](StringRef feature) { return host.lookup(feature); });
   };
   if (!has({"avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"}))
     return "";
-  return has({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}) ? "x86-64-v4" : "x86-64-v3";
+  return has({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"})
+             ? "x86-64-v4"
+             : "x86-64-v3";
 }
 
 void prism::registerCPUTranslations(DialectRegistry &registry) {
@@ -60,9 +65,11 @@ static void initializeTarget() {
 }
 
 /// A target machine for x86-64 Linux, or null after a diagnostic.
-static std::unique_ptr<llvm::TargetMachine> createMachine(ModuleOp module, StringRef isa) {
+static std::unique_ptr<llvm::TargetMachine> createMachine(ModuleOp module,
+                                                          StringRef isa) {
   if (!llvm::is_contained(getCPUIsas(), isa)) {
-    module.emitError("unknown instruction set '") << isa << "', expected x86-64-v3 or x86-64-v4";
+    module.emitError("unknown instruction set '")
+        << isa << "', expected x86-64-v3 or x86-64-v4";
     return nullptr;
   }
   initializeTarget();
@@ -70,18 +77,19 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(ModuleOp module, Strin
   std::string error, features = kV3Features.str();
   if (isa == "x86-64-v4")
     features += kV4Extra;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target) {
     module.emitError("this build of LLVM has no x86-64 target: ") << error;
     return nullptr;
   }
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(triple, "x86-64", features, llvm::TargetOptions(), llvm::Reloc::PIC_,
-                                  std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, "x86-64", features, llvm::TargetOptions(), llvm::Reloc::PIC_,
+      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
-/// O3 without the vectorisers (the code is vector code, and what they would make
-/// of its scalar loads is slower) and without unrolling (it is unrolled).
+/// O3 without the vectorisers (the code is vector code, and what they would
+/// make of its scalar loads is slower) and without unrolling (it is unrolled).
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = false;
@@ -98,12 +106,15 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, graph, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(module, modules);
 }
 
-static std::unique_ptr<llvm::Module> translate(ModuleOp module, StringRef isa, llvm::TargetMachine &machine,
+static std::unique_ptr<llvm::Module> translate(ModuleOp module, StringRef isa,
+                                               llvm::TargetMachine &machine,
                                                llvm::LLVMContext &context) {
-  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context, "prism");
+  std::unique_ptr<llvm::Module> code =
+      translateModuleToLLVMIR(module, context, "prism");
   if (!code) {
     module.emitError("translation to LLVM IR failed");
     return nullptr;
@@ -115,26 +126,30 @@ static std::unique_ptr<llvm::Module> translate(ModuleOp module, StringRef isa, l
       continue;
     function.addFnAttr("target-cpu", machine.getTargetCPU());
     function.addFnAttr("target-features", machine.getTargetFeatureString());
-    function.addFnAttr("prefer-vector-width", isa == "x86-64-v4" ? "512" : "256");
+    function.addFnAttr("prefer-vector-width",
+                       isa == "x86-64-v4" ? "512" : "256");
     function.addFnAttr(llvm::Attribute::NoUnwind);
   }
   optimize(*code, machine);
   return code;
 }
 
-std::unique_ptr<llvm::Module> prism::translateToOptimizedLLVM(ModuleOp module, StringRef isa,
-                                                              llvm::LLVMContext &context) {
+std::unique_ptr<llvm::Module>
+prism::translateToOptimizedLLVM(ModuleOp module, StringRef isa,
+                                llvm::LLVMContext &context) {
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, isa);
   return machine ? translate(module, isa, *machine, context) : nullptr;
 }
 
-static LogicalResult emitCode(ModuleOp module, StringRef isa, llvm::CodeGenFileType kind,
+static LogicalResult emitCode(ModuleOp module, StringRef isa,
+                              llvm::CodeGenFileType kind,
                               llvm::raw_pwrite_stream &out) {
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, isa);
   if (!machine)
     return failure();
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code = translate(module, isa, *machine, context);
+  std::unique_ptr<llvm::Module> code =
+      translate(module, isa, *machine, context);
   if (!code)
     return failure();
   llvm::legacy::PassManager passes;
@@ -144,10 +159,12 @@ static LogicalResult emitCode(ModuleOp module, StringRef isa, llvm::CodeGenFileT
   return success();
 }
 
-LogicalResult prism::emitObject(ModuleOp module, StringRef isa, llvm::raw_pwrite_stream &out) {
+LogicalResult prism::emitObject(ModuleOp module, StringRef isa,
+                                llvm::raw_pwrite_stream &out) {
   return emitCode(module, isa, llvm::CodeGenFileType::ObjectFile, out);
 }
 
-LogicalResult prism::emitAssembly(ModuleOp module, StringRef isa, llvm::raw_pwrite_stream &out) {
+LogicalResult prism::emitAssembly(ModuleOp module, StringRef isa,
+                                  llvm::raw_pwrite_stream &out) {
   return emitCode(module, isa, llvm::CodeGenFileType::AssemblyFile, out);
 }

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Lowers tile programs to LLVM functions with the C interface of docs/Bundle.md.
+// Lowers tile programs to LLVM functions with the C interface of
+// docs/Bundle.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,7 +48,8 @@ struct CPUKernelInfo {
 };
 
 /// Replaces every tile.program of the module by a function of the LLVM dialect.
-llvm::LogicalResult convertTileToCPU(mlir::ModuleOp module, const CPUOptions &options);
+llvm::LogicalResult convertTileToCPU(mlir::ModuleOp module,
+                                     const CPUOptions &options);
 
 /// The kernels of a converted module, in order.
 llvm::SmallVector<CPUKernelInfo> getCPUKernels(mlir::ModuleOp module);

@@ -4,8 +4,8 @@
 //
 // From a converted module (Prism/Conversion/TileToCPU) to an object file, a
 // shared object, or a function pointer in this process. All of it may be called
-// from several threads, each with its own MLIRContext. Errors are diagnostics of
-// the module's context.
+// from several threads, each with its own MLIRContext. Errors are diagnostics
+// of the module's context.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,26 +37,33 @@ void registerCPUTranslations(mlir::DialectRegistry &registry);
 
 /// Optimised LLVM IR of a converted module, for one instruction set; null after
 /// a diagnostic.
-std::unique_ptr<llvm::Module> translateToOptimizedLLVM(mlir::ModuleOp module, llvm::StringRef isa,
-                                                       llvm::LLVMContext &context);
+std::unique_ptr<llvm::Module>
+translateToOptimizedLLVM(mlir::ModuleOp module, llvm::StringRef isa,
+                         llvm::LLVMContext &context);
 
 /// Position-independent object code of a converted module.
-llvm::LogicalResult emitObject(mlir::ModuleOp module, llvm::StringRef isa, llvm::raw_pwrite_stream &out);
+llvm::LogicalResult emitObject(mlir::ModuleOp module, llvm::StringRef isa,
+                               llvm::raw_pwrite_stream &out);
 
 /// The same as assembly text.
-llvm::LogicalResult emitAssembly(mlir::ModuleOp module, llvm::StringRef isa, llvm::raw_pwrite_stream &out);
+llvm::LogicalResult emitAssembly(mlir::ModuleOp module, llvm::StringRef isa,
+                                 llvm::raw_pwrite_stream &out);
 
 /// Links one object file into a shared object with ld.lld. On failure `error`
 /// says what is missing or what the linker said.
-llvm::LogicalResult linkShared(llvm::StringRef objectPath, llvm::StringRef sharedPath, std::string &error);
+llvm::LogicalResult linkShared(llvm::StringRef objectPath,
+                               llvm::StringRef sharedPath, std::string &error);
 
 /// A kernel compiled into this process.
 class JitKernel {
 public:
-  using Function = int32_t (*)(const uint64_t *words, void *workspace, int64_t begin, int64_t end);
+  using Function = int32_t (*)(const uint64_t *words, void *workspace,
+                               int64_t begin, int64_t end);
 
   /// Compiles a converted module and looks up one of its kernels.
-  static llvm::FailureOr<JitKernel> create(mlir::ModuleOp module, llvm::StringRef isa, const CPUKernelInfo &kernel);
+  static llvm::FailureOr<JitKernel> create(mlir::ModuleOp module,
+                                           llvm::StringRef isa,
+                                           const CPUKernelInfo &kernel);
 
   JitKernel(JitKernel &&);
   JitKernel &operator=(JitKernel &&);
@@ -66,7 +73,8 @@ public:
   int64_t workspaceBytes() const { return bytes; }
 
 private:
-  JitKernel(std::unique_ptr<llvm::orc::LLJIT> jit, Function entry, int64_t bytes);
+  JitKernel(std::unique_ptr<llvm::orc::LLJIT> jit, Function entry,
+            int64_t bytes);
 
   std::unique_ptr<llvm::orc::LLJIT> jit;
   Function entry;
