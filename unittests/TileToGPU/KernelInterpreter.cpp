@@ -201,6 +201,8 @@ static std::optional<double> realFunction(Operation *op, double a, double b,
       .Case<arith::ExtFOp, arith::TruncFOp>([&](Operation *) { return a; })
       .Case([&](math::FmaOp) { return std::fma(a, b, c); })
       .Case([&](math::ExpOp) { return std::exp(a); })
+      .Case([&](math::LogOp) { return std::log(a); })
+      .Case([&](math::Log1pOp) { return std::log1p(a); })
       .Case([&](math::ErfOp) { return std::erf(a); })
       .Case([&](math::TanhOp) { return std::tanh(a); })
       .Case([&](math::RsqrtOp) { return 1 / std::sqrt(a); })
