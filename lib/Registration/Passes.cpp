@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
+#include "Prism/Conversion/TileToCPU/TileToCPU.h"
+#include "Prism/Conversion/TileToGPU/TileToGPU.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
 #include "Prism/Pipelines/Pipelines.h"
 #include "Prism/Registration/Registration.h"
@@ -22,6 +24,8 @@ void prism::registerPrismPasses() {
 
   // Conversions.
   registerScanToTilePasses();
+  registerTileToCPUPasses();
+  tiletogpu::registerTileToGPUPasses();
 
   // Pipelines.
   registerPrismPipelines();
