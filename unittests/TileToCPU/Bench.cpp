@@ -54,7 +54,27 @@ __attribute__((target("avx512f"), noinline)) static double measurePeak() {
   return rounds * 16 * 32 / best;
 }
 
+/// prism-cpu-bench --asm K V C isa: the kernel as assembly text.
+static int printAssembly(int argc, char **argv) {
+  if (argc < 6)
+    return 1;
+  GatedDelta c{std::atoll(argv[2]),
+               std::atoll(argv[3]),
+               std::atoll(argv[4]),
+               4096,
+               1,
+               4,
+               4};
+  CompiledProgram program(c.text(), argv[5]);
+  std::fputs(program.ok() ? program.assembly(argv[5]).c_str()
+                          : program.messages().c_str(),
+             stdout);
+  return !program.ok();
+}
+
 int main(int argc, char **argv) {
+  if (argc > 1 && std::string(argv[1]) == "--asm")
+    return printAssembly(argc, argv);
   auto number = [&](int i, int64_t fallback) {
     return argc > i ? std::atoll(argv[i]) : fallback;
   };

@@ -136,6 +136,12 @@ CompiledProgram::CompiledProgram(const std::string &text, StringRef isa) {
           .count();
 }
 
+std::string CompiledProgram::assembly(StringRef isa) const {
+  SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  return succeeded(emitAssembly(*module, isa, stream)) ? text.str().str() : "";
+}
+
 int32_t CompiledProgram::run(ArrayRef<GuardedArray *> arrays,
                              ArrayRef<size_t> axisCounts,
                              const std::vector<int64_t> *offsets,

@@ -53,6 +53,7 @@ public:
   CompiledProgram(const std::string &text, llvm::StringRef isa);
   bool ok() const { return kernel.has_value(); }
   const std::string &messages() const { return diagnostics; }
+  std::string assembly(llvm::StringRef isa) const;
   double compileSeconds() const { return seconds; }
   /// Null arrays are absent optional arguments.
   int32_t run(llvm::ArrayRef<GuardedArray *> arrays,

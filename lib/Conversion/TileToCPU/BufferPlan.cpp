@@ -105,6 +105,9 @@ bool BufferPlan::needsBuffer(OpOperand &use) const {
     return use.getOperandNumber() == 0;
   if (isa<tile::ScaleRowsOp, tile::ScaleColumnsOp>(user))
     return use.getOperandNumber() == 1;
+  // Vectors are interleaved element by element, from memory.
+  if (isa<tile::InterleaveOp>(user))
+    return tileType(use.get()).getRank() == 1;
   if (isa<tile::SumColumnsOp>(user))
     return costs.lookup(use.get().getDefiningOp()) >= kDotCost;
   return isa<tile::BroadcastOp, tile::DecayMatrixOp, tile::SplatLastOp>(user);
@@ -129,7 +132,12 @@ int64_t BufferPlan::costOf(Operation *op) {
 
 Form BufferPlan::decide(Value v) {
   Operation *op = v.getDefiningOp();
-  if (isScalar(v))
+  // A uniform matrix is one register, unless a dot or solve reads its elements.
+  auto readsElements = [](OpOperand &use) {
+    return (isa<tile::DotOp>(use.getOwner()) && use.getOperandNumber() != 2) ||
+           (isa<tile::SolveOp>(use.getOwner()) && use.getOperandNumber() == 0);
+  };
+  if (isScalar(v) && llvm::none_of(v.getUses(), readsElements))
     return Form::scalar;
   if (isa<tile::LoadOp, tile::GateSumOp, tile::SolveOp, tile::InterleaveOp,
           tile::SumColumnsOp, scf::ForOp>(op))

@@ -46,6 +46,8 @@ Vectors Emitter::evaluateDot(tile::DotOp op, const RegisterTile &tile) {
       size >= 8 ? 1 : std::min<int64_t>(4, llvm::divideCeil(8, size));
   int64_t unroll = llvm::bit_floor<uint64_t>(
       std::min<int64_t>(depth, std::max<int64_t>(sets, size > 16 ? 2 : 4)));
+  if (hoisted.contains(op))
+    unroll = depth; // its right side is in registers, step by step
   sets = std::min(sets, unroll);
   for (int64_t s = 1; s < sets; ++s)
     accumulators.append(size, zeros(element, lanes));
@@ -60,6 +62,7 @@ Vectors Emitter::evaluateDot(tile::DotOp op, const RegisterTile &tile) {
                                           : lhsTile);
   Value rhsTile = gep(rhs.pointer, element, tile.column);
 
+  auto known = hoisted.find(op);
   auto steps = [&](Value k, int64_t count, Vectors &acc) {
     Value rhsStep =
         at({rhsTile, rhs.stride, rhs.dynamicStride, element}, k, zero);
@@ -72,7 +75,9 @@ Vectors Emitter::evaluateDot(tile::DotOp op, const RegisterTile &tile) {
       SmallVector<Value> right;
       for (int64_t j = 0; j < tile.numVectors; ++j)
         right.push_back(
-            loadVector(gep(row, element, j * lanes), element, lanes));
+            known != hoisted.end()
+                ? known->second[u * tile.numVectors + j]
+                : loadVector(gep(row, element, j * lanes), element, lanes));
       int64_t set = u % sets * size;
       for (int64_t i = 0; i < tile.numRows; ++i) {
         Value pointer;
@@ -102,6 +107,46 @@ Vectors Emitter::evaluateDot(tile::DotOp op, const RegisterTile &tile) {
           arith::AddFOp::create(b, accumulators[i], accumulators[s * size + i]);
   accumulators.resize(size);
   return accumulators;
+}
+
+/// The dots that evaluating `v` runs, but for those that fill buffers.
+static void collectDots(Value v, const BufferPlan &plan, bool define,
+                        SmallVectorImpl<tile::DotOp> &dots) {
+  Operation *op = v.getDefiningOp();
+  if (!op || !isTile(v) || (!define && plan.formOf(v) != Form::lazy))
+    return;
+  if (auto dot = dyn_cast<tile::DotOp>(op)) {
+    dots.push_back(dot);
+    return collectDots(dot.getAcc(), plan, false, dots);
+  }
+  for (Value operand : op->getOperands())
+    collectDots(operand, plan, false, dots);
+}
+
+/// Outer products, that is dots so shallow that the right side of a panel stays
+/// in registers while the rows go by.
+bool Emitter::isOuterProduct(Value v, bool define, int64_t numVectors) const {
+  SmallVector<tile::DotOp> dots;
+  collectDots(v, plan, define, dots);
+  int64_t needed = 0;
+  for (tile::DotOp dot : dots)
+    needed += isRowDot(dot) ? 1000 : dot.getK() * numVectors;
+  return !dots.empty() && rowsOf(tileType(v)) > 4 &&
+         needed <= options.numRegisters / 4;
+}
+
+void Emitter::hoistRightSides(Value v, bool define, const RegisterTile &tile) {
+  hoisted.clear();
+  SmallVector<tile::DotOp> dots;
+  collectDots(v, plan, define, dots);
+  for (tile::DotOp dot : dots) {
+    RegisterTile all{c(0), tile.column, dot.getK(), tile.numVectors,
+                     tile.lanes};
+    hoisted[dot] = readTile(dot.getTransposeRhs()
+                                ? placeOf(plan.transposedOf(dot.getRhs()))
+                                : placeOf(dot.getRhs()),
+                            all);
+  }
 }
 
 /// Rows of both sides multiplied along the lanes, then summed across them.
@@ -162,8 +207,13 @@ void Emitter::emitSolve(tile::SolveOp op, const Place &to) {
   int64_t vectors = llvm::divideCeil(columnsOf(type), shape.lanes);
   shape.numVectors = std::min<int64_t>(2, vectors);
   shape.numRows = std::min<int64_t>(wide ? 8 : 4, rowsOf(type));
+  // Dots of the right-hand side run in tiles of their own shape.
+  bool dots =
+      plan.formOf(op.getRhs()) == Form::lazy && plan.containsDot(op.getRhs());
+  if (dots)
+    materialize(op.getRhs(), to);
   forTiles(type, shape, [&](const RegisterTile &tile) {
-    Vectors x = evaluate(op.getRhs(), tile);
+    Vectors x = dots ? readTile(to, tile) : evaluate(op.getRhs(), tile);
     b.setLoc(op.getLoc());
     Value block = at(matrix, tile.row, c(0));
     auto subtract = [&](Value coefficient, ValueRange row, int64_t i,

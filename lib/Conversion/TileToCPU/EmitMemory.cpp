@@ -193,6 +193,11 @@ void Emitter::emitLoad(tile::LoadOp load) {
   Slice slice =
       sliceOf(load.getView(), load.getIndices(), type, load.getOneStep());
   Place scratch = placeOf(plan.bufferOf(load.getResult()));
+  bool inLoop =
+      load->getParentOp() != program && load.getView().getType().hasTime();
+  if (inLoop && type.getRank() == 2 && !load.getOneStep() &&
+      !slice.columnStride)
+    prefetchNext(slice, type, /*write=*/false);
   if (!plan.mayReadInPlace(load))
     return copyIn(slice, scratch, type);
   Value whole = arith::AndIOp::create(b, rowExists(slice, c(0)),
@@ -209,6 +214,49 @@ void Emitter::emitLoad(tile::LoadOp load) {
   }
   inPlace[load.getResult()] = {branch.getResult(0), 0, branch.getResult(1),
                                type.getElementType()};
+}
+
+/// Asks for the rows that the next chunk (or, a token at a time, a token some
+/// way ahead) will touch: rows of one head lie far apart, which the hardware's
+/// own prefetcher does not follow. An address past the end does no harm. The
+/// rows of a chunk are asked for one by one beside the rows of the carried
+/// tile's update; all at once they would wait for each other.
+void Emitter::prefetchNext(const Slice &slice, RankedTensorType type,
+                           bool write) {
+  constexpr int64_t kLeastRowsAhead = 8;
+  int64_t rows = rowsOf(type);
+  int64_t bytes = columnsOf(type) * slice.element.getIntOrFloatBitWidth() / 8;
+  Value ahead = mul(c(std::max(rows, kLeastRowsAhead)), slice.rowStride);
+  Prefetch prefetch{gep(slice.pointer, slice.element, ahead),
+                    slice.rowStride,
+                    slice.element,
+                    rows,
+                    bytes,
+                    write};
+  if (rows >= kLeastRowsAhead)
+    pendingPrefetches.push_back(prefetch);
+  else
+    loop(0, rows, 1, [&](Value row) { emitPrefetch(prefetch, row); });
+}
+
+void Emitter::emitPrefetch(const Prefetch &prefetch, Value row) {
+  constexpr int64_t kLine = 64;
+  Value pointer =
+      gep(prefetch.pointer, prefetch.element, mul(row, prefetch.rowStride));
+  for (int64_t offset = 0; offset < prefetch.bytes; offset += kLine)
+    LLVM::Prefetch::create(b, gep(pointer, b.getI8Type(), offset),
+                           prefetch.write, /*hint=*/3, /*cache=*/1);
+}
+
+/// One tile's share of the pending prefetches, where row tiles of `numRows` run
+/// over `rows` rows.
+void Emitter::emitPendingPrefetches(Value row, int64_t numRows, int64_t rows) {
+  int64_t tiles = std::max<int64_t>(1, rows / numRows);
+  for (const Prefetch &prefetch : pendingPrefetches) {
+    int64_t share = llvm::divideCeil(prefetch.rows, tiles);
+    Value first = mul(arith::DivUIOp::create(b, row, c(numRows)), c(share));
+    loop(0, share, 1, [&](Value i) { emitPrefetch(prefetch, add(first, i)); });
+  }
 }
 
 void Emitter::copyIn(const Slice &slice, const Place &to,
@@ -296,6 +344,9 @@ void Emitter::emitStore(tile::StoreOp store) {
     Slice slice =
         sliceOf(store.getView(), store.getIndices(), type, /*oneStep=*/false);
     if (!slice.isColumn) {
+      if (store->getParentOp() != program && !slice.columnStride &&
+          !program.getArgument_(number).getOptional())
+        prefetchNext(slice, type, /*write=*/true);
       bool dots = plan.formOf(v) == Form::lazy && plan.containsDot(v);
       forTiles(type, shapeFor(type, dots), [&](const RegisterTile &tile) {
         Vectors values = evaluate(v, tile);
@@ -398,6 +449,17 @@ void Emitter::storeEdge(const Slice &slice, const RegisterTile &tile,
       loop(c(0), full, tile.lanes, [&](Value column) {
         storeValue(vectorAt(column), gep(target, raw, column), raw);
       });
+      // LLVM 22 turns a masked store of truncated 16-bit elements with one lane
+      // on into a 32-bit store, over the neighbour: these go one by one.
+      if (raw.isInteger(16)) {
+        loop(full, columns, 1, [&](Value column) {
+          Value value =
+              convertOut(loadScalar(gep(source, element, column), element),
+                         element, slice.element);
+          storeValue(value, gep(target, raw, column), raw);
+        });
+        return;
+      }
       Value rest = arith::SubIOp::create(b, columns, full);
       ifThen(less(c(0), rest), [&] {
         LLVM::MaskedStoreOp::create(b, vectorAt(full), gep(target, raw, full),

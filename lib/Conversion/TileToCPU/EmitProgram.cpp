@@ -187,7 +187,8 @@ LogicalResult Emitter::emitOp(Operation *op) {
     return op->emitError("'") << op->getName() << "' has no CPU lowering";
   if (plan.formOf(result) == Form::scalar)
     return emitScalarTile(op);
-  if (isa<arith::ConstantOp>(op))
+  if (auto constant = dyn_cast<arith::ConstantOp>(op);
+      constant && !cast<DenseElementsAttr>(constant.getValue()).isSplat())
     return op->emitError("a constant tile must be a splat, found ")
            << result.getType();
   if (plan.formOf(result) == Form::buffer)
@@ -414,6 +415,7 @@ void Emitter::emitYield(scf::ForOp loopOp) {
     if (tile.buffer >= 0 && !tile.yieldInPlace)
       copy(plan.buffer(tile.temporary), plan.buffer(tile.buffer));
   b.setLoc(yield.getLoc());
+  pendingPrefetches.clear();
   if (!scalars.empty())
     scf::YieldOp::create(b, scalars);
 }

@@ -54,14 +54,16 @@ void Emitter::forRowTiles(RankedTensorType type, RegisterTile tile, Value from,
   body(tile);
 }
 
-void Emitter::forTiles(RankedTensorType type, RegisterTile tile,
-                       TileBody body) {
+void Emitter::forTiles(RankedTensorType type, RegisterTile tile, TileBody body,
+                       TileBody atPanel) {
   int64_t vectors = llvm::divideCeil(columnsOf(type), tile.lanes);
   int64_t full = vectors / tile.numVectors * tile.numVectors;
   auto panel = [&](Value column, int64_t numVectors) {
     RegisterTile current = tile;
     current.column = column;
     current.numVectors = numVectors;
+    if (atPanel)
+      atPanel(current);
     forRowTiles(type, current, c(0), body);
   };
   loop(0, full * tile.lanes, tile.numVectors * tile.lanes,
@@ -81,10 +83,28 @@ void Emitter::materialize(Value v, const Place &to, bool define) {
   if (mask && type.getRank() == 2 && rowsOf(type) > 1 &&
       columnsOf(type) > shape.lanes)
     return materializeMasked(v, mask, to);
-  forTiles(type, shape, [&](const RegisterTile &tile) {
-    writeTile(to, tile,
-              define ? evaluateOp(v.getDefiningOp(), tile) : evaluate(v, tile));
-  });
+  bool outer = dots && isOuterProduct(v, define, shape.numVectors);
+  if (outer)
+    shape.numRows = std::min<int64_t>(2, shape.numRows);
+  // A long run over rows, in one panel, with work enough to hide behind.
+  bool spreads = dots && rowsOf(type) / shape.numRows >= 8 &&
+                 columnsOf(type) <= shape.numVectors * shape.lanes;
+  forTiles(
+      type, shape,
+      [&](const RegisterTile &tile) {
+        if (spreads && tile.numRows == shape.numRows)
+          emitPendingPrefetches(tile.row, shape.numRows, rowsOf(type));
+        writeTile(to, tile,
+                  define ? evaluateOp(v.getDefiningOp(), tile)
+                         : evaluate(v, tile));
+      },
+      [&](const RegisterTile &panel) {
+        if (outer)
+          hoistRightSides(v, define, panel);
+      });
+  hoisted.clear();
+  if (spreads)
+    pendingPrefetches.clear();
 }
 
 /// The same for a value that a decay matrix masks: blocks of one vector's
@@ -191,6 +211,12 @@ Vectors Emitter::evaluateOp(Operation *op, const RegisterTile &tile) {
     return isRowDot(dot) ? evaluateRowDot(dot, tile) : evaluateDot(dot, tile);
   if (auto decay = dyn_cast<tile::DecayMatrixOp>(op))
     return evaluateDecay(decay, tile);
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    Value scalar = arith::ConstantOp::create(
+        b, cast<DenseElementsAttr>(constant.getValue())
+               .getSplatValue<TypedAttr>());
+    return Vectors(tile.size(), broadcast(scalar, tile.lanes));
+  }
   Vectors result;
   auto scaleOfRow = [&](Value scale, int64_t i) {
     return broadcast(rowScalar(scale, tile.row, i), tile.lanes);

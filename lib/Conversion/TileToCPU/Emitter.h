@@ -56,6 +56,14 @@ struct Slice {
   mlir::Type element;
 };
 
+/// Rows that a later iteration will touch.
+struct Prefetch {
+  mlir::Value pointer, rowStride;
+  mlir::Type element;
+  int64_t rows, bytes; // bytes of one row
+  bool write;
+};
+
 class Emitter {
 public:
   Emitter(tile::ProgramOp program, const CPUOptions &options);
@@ -85,6 +93,10 @@ private:
   void copyIn(const Slice &slice, const Place &to, mlir::RankedTensorType type);
   void copyRowIn(const Slice &slice, mlir::Value from, mlir::Value to,
                  mlir::Type element, int64_t columns);
+  void prefetchNext(const Slice &slice, mlir::RankedTensorType type,
+                    bool write);
+  void emitPrefetch(const Prefetch &prefetch, mlir::Value row);
+  void emitPendingPrefetches(mlir::Value row, int64_t numRows, int64_t rows);
   void emitStore(tile::StoreOp store);
   void storeTile(const Slice &slice, const RegisterTile &tile,
                  mlir::ValueRange values, mlir::RankedTensorType type);
@@ -96,7 +108,8 @@ private:
 
   // EmitTiles.cpp: register tiles.
   RegisterTile shapeFor(mlir::RankedTensorType type, bool dots) const;
-  void forTiles(mlir::RankedTensorType type, RegisterTile shape, TileBody body);
+  void forTiles(mlir::RankedTensorType type, RegisterTile shape, TileBody body,
+                TileBody atPanel = nullptr);
   void forRowTiles(mlir::RankedTensorType type, RegisterTile shape,
                    mlir::Value from, TileBody body);
   void materialize(mlir::Value v, const Place &to, bool define = false);
@@ -118,6 +131,8 @@ private:
   // EmitDots.cpp
   Vectors evaluateDot(tile::DotOp op, const RegisterTile &tile);
   Vectors evaluateRowDot(tile::DotOp op, const RegisterTile &tile);
+  bool isOuterProduct(mlir::Value v, bool define, int64_t numVectors) const;
+  void hoistRightSides(mlir::Value v, bool define, const RegisterTile &tile);
   mlir::Value contractionEnd(tile::DotOp op, const RegisterTile &tile,
                              int64_t unroll);
   void emitSolve(tile::SolveOp op, const Place &to);
@@ -168,6 +183,9 @@ private:
   mlir::ImplicitLocOpBuilder b;
   mlir::IRMapping map; // index and scalar values, uniform tiles
   llvm::DenseMap<mlir::Value, Place> inPlace;
+  llvm::SmallVector<Prefetch> pendingPrefetches;
+  llvm::DenseMap<mlir::Operation *, Vectors>
+      hoisted; // right sides of dots, for the current panel
   llvm::SmallVector<Argument> arguments;
   mlir::Type i64, ptr;
   mlir::Value words, workspace, numSequences, numSteps, length, firstRow,
