@@ -86,7 +86,9 @@ static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op, const 
                                std::vector<std::string> &remarks) {
   Wish wish;
   if (scan::PlanAttr plan = op.getPlanAttr()) // written in the spec or the IR
-    wish.given = {plan.getSchedule(), plan.getChunk(), plan.getValueBlock(), plan.getStages()};
+    wish.given = {plan.getSchedule(), plan.getChunk(),
+                  // 0 leaves the split to the target.
+                  plan.getValueBlock() ? std::optional(plan.getValueBlock()) : std::nullopt, plan.getStages()};
   for (const std::string &key : {std::string(), entry.getName().str()})
     if (auto found = options.plans.find(key); found != options.plans.end())
       wish.given = found->second;

@@ -15,8 +15,8 @@ SIZES = [1, 2, 3, 5, 8, 15, 16, 17, 24, 33, 48, 60, 64]
 
 
 class Chain:
-    def __init__(self, rng):
-        self.rng = rng
+    def __init__(self, rng, recurrent):
+        self.rng, self.recurrent = rng, recurrent
         K, V = rng.choice(SIZES), rng.choice(SIZES)
         Hk = rng.choice([1, 1, 2])
         self.spec = models.base("chain", rng.choice(["f32", "f32", "bf16", "f16", "f64"]), K, V, Hk,
@@ -51,6 +51,11 @@ class Chain:
         return name
 
     def decay(self):
+        # Only the recurrent schedule takes gates per key, value or element.
+        along = self.rng.choice(["scalar", "scalar", "key", "value", "element"]) if self.recurrent else "scalar"
+        axes = {"scalar": [], "key": ["K"], "value": ["V"], "element": ["K", "V"]}[along]
+        if axes:
+            return {"decay": {"gate": self.fresh("gate", ["Hv"] + axes), "along": along}}
         return {"decay": self.fresh("gate", ["Hv"])}
 
     def erase(self):
@@ -100,13 +105,13 @@ class Chain:
 
 def make_test(kit, seed, target):
     rng = random.Random(seed)
-    spec = Chain(rng).build()
+    schedule = rng.choice(["chunk", "chunk", "recurrent"])
+    spec = Chain(rng, schedule == "recurrent").build()
     if rng.random() < 0.3:
         lengths = [rng.choice([0, 1, 2, 7, 16, 17, 33]) for _ in range(rng.randint(1, 5))]
         shape = "lengths=" + "+".join(map(str, lengths))
     else:
         shape = f"B={rng.choice([1, 2])},T={rng.choice([0, 1, 2, 15, 16, 17, 40, 65, 100])}"
-    schedule = rng.choice(["chunk", "chunk", "recurrent"])
     chunk = rng.choice([2, 4, 8, 16, 32, 64]) if schedule == "chunk" else None
     if target.startswith("cuda"):
         chunk = None if schedule == "recurrent" else min(chunk, 16)
