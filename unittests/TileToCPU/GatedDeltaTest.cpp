@@ -64,6 +64,17 @@ TEST_P(GatedDeltaNet, ElementTypes) {
   }
 }
 
+TEST_P(GatedDeltaNet, SixteenBitTailsOfOneColumn) {
+  // A tail of one lane: nothing of the next head's row may be touched.
+  for (const char *io : {"bf16", "f16"})
+    for (int64_t values : {1, 17, 33})
+      for (int64_t chunk : {1, 16}) {
+        GatedDelta c{17, values, chunk, 35};
+        c.io = io;
+        expectRight(c);
+      }
+}
+
 TEST_P(GatedDeltaNet, BatchAndHeadGroups) {
   for (int64_t chunk : {1, 16}) {
     GatedDelta c{16, 32, chunk, 37, 3, 2, 6};

@@ -54,6 +54,10 @@ public:
   bool ok() const { return kernel.has_value(); }
   const std::string &messages() const { return diagnostics; }
   std::string assembly(llvm::StringRef isa) const;
+  llvm::LogicalResult writeObject(llvm::StringRef isa,
+                                  llvm::raw_pwrite_stream &out) const {
+    return emitObject(*module, isa, out);
+  }
   double compileSeconds() const { return seconds; }
   /// Null arrays are absent optional arguments.
   int32_t run(llvm::ArrayRef<GuardedArray *> arrays,

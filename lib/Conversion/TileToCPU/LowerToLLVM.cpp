@@ -167,13 +167,14 @@ struct ConvertTileToCPUPass
   void runOnOperation() override {
     FailureOr<CPUOptions> options = CPUOptions::forIsa(isa);
     if (failed(options)) {
-      getOperation().emitError("unknown instruction set '")
+      emitError(getOperation().getLoc(), "unknown instruction set '")
           << isa << "', expected x86-64-v3 or x86-64-v4";
       return signalPassFailure();
     }
     if (vectorBits != 0 && vectorBits != 256 && vectorBits != 512) {
-      getOperation().emitError("vector-bits must be 256 or 512, found ")
-          << vectorBits;
+      emitError(getOperation().getLoc(),
+                "vector-bits must be 256 or 512, found ")
+          << vectorBits.getValue();
       return signalPassFailure();
     }
     if (vectorBits)

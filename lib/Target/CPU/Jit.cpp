@@ -25,7 +25,7 @@ FailureOr<JitKernel> JitKernel::create(ModuleOp module, StringRef isa,
   if (failed(emitObject(module, isa, stream)))
     return failure();
   auto report = [&](llvm::Error error) {
-    return module.emitError("loading kernel '")
+    return emitError(module.getLoc(), "loading kernel '")
            << kernel.symbol << "' failed: " << llvm::toString(std::move(error));
   };
   auto jit = llvm::orc::LLJITBuilder().create();

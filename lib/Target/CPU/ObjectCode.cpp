@@ -68,7 +68,7 @@ static void initializeTarget() {
 static std::unique_ptr<llvm::TargetMachine> createMachine(ModuleOp module,
                                                           StringRef isa) {
   if (!llvm::is_contained(getCPUIsas(), isa)) {
-    module.emitError("unknown instruction set '")
+    emitError(module.getLoc(), "unknown instruction set '")
         << isa << "', expected x86-64-v3 or x86-64-v4";
     return nullptr;
   }
@@ -80,7 +80,8 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(ModuleOp module,
   const llvm::Target *target =
       llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target) {
-    module.emitError("this build of LLVM has no x86-64 target: ") << error;
+    emitError(module.getLoc(), "this build of LLVM has no x86-64 target: ")
+        << error;
     return nullptr;
   }
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
@@ -116,7 +117,7 @@ static std::unique_ptr<llvm::Module> translate(ModuleOp module, StringRef isa,
   std::unique_ptr<llvm::Module> code =
       translateModuleToLLVMIR(module, context, "prism");
   if (!code) {
-    module.emitError("translation to LLVM IR failed");
+    emitError(module.getLoc(), "translation to LLVM IR failed");
     return nullptr;
   }
   code->setTargetTriple(machine.getTargetTriple());
@@ -154,7 +155,8 @@ static LogicalResult emitCode(ModuleOp module, StringRef isa,
     return failure();
   llvm::legacy::PassManager passes;
   if (machine->addPassesToEmitFile(passes, out, nullptr, kind))
-    return module.emitError("the x86-64 target cannot write this kind of file");
+    return emitError(module.getLoc(),
+                     "the x86-64 target cannot write this kind of file");
   passes.run(*code);
   return success();
 }
