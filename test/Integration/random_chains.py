@@ -6,6 +6,7 @@ reads anywhere in it; sizes, dtype, packing, direction, layout, chunk and schedu
 are random too.
 """
 
+import os
 import random
 
 import models
@@ -125,8 +126,8 @@ def make_test(kit, seed, target):
 
 def main():
     parser = tools.parser(__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=300)
-    parser.add_argument("--first-seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=int(os.environ.get("PRISM_CHAINS", 300)))
+    parser.add_argument("--first-seed", type=int, default=int(os.environ.get("PRISM_SEED", 1)))
     arguments = parser.parse_args()
     kit = tools.Tools(arguments.bin, arguments.device)
     target = arguments.target or ("cpu" if arguments.device == "cpu" else "cuda:sm_90a")

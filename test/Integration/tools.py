@@ -24,7 +24,7 @@ class Tools:
         self.scratch = tempfile.mkdtemp(prefix="prism-test-")
 
     def run(self, tool, *arguments, timeout=300):
-        return subprocess.run([os.path.join(self.bin, tool), *arguments], capture_output=True, text=True,
+        return subprocess.run([os.path.join(self.bin, tool), *arguments], capture_output=True, text=True, errors="replace",
                               timeout=timeout, preexec_fn=limit_memory if self.limit else None)
 
     def write_json(self, name, value):
