@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Emitter.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace prism;

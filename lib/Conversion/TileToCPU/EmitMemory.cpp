@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Emitter.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace prism;

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Emitter.h"
+#include <limits>
 
 using namespace mlir;
 using namespace prism;

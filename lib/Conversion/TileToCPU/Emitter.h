@@ -12,6 +12,7 @@
 #define PRISM_LIB_CONVERSION_TILETOCPU_EMITTER_H
 
 #include "BufferPlan.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace prism::tiletocpu {
