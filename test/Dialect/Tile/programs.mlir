@@ -1,6 +1,13 @@
 // RUN: prism-opt %s | prism-opt | FileCheck %s
 // RUN: prism-opt %s --verify-roundtrip -o /dev/null
 
+// Printed, and read back from text, from bytecode or from the generic form, a program is the same to the byte.
+// RUN: prism-opt %s -o %t.mlir
+// RUN: prism-opt %t.mlir | diff %t.mlir -
+// RUN: prism-opt %s --emit-bytecode -o %t.mlirbc
+// RUN: prism-opt %t.mlirbc | diff %t.mlir -
+// RUN: prism-opt %s --mlir-print-op-generic | prism-opt | diff %t.mlir -
+
 // Gated DeltaNet, chunk form, by hand.
 // CHECK-LABEL: tile.program @gated_deltanet
 tile.program @gated_deltanet(

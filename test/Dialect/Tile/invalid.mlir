@@ -1,0 +1,309 @@
+// RUN: prism-opt %s -split-input-file -verify-diagnostics
+
+//===----------------------------------------------------------------------===//
+// !tile.view
+//===----------------------------------------------------------------------===//
+
+// expected-error @+1 {{only the first extent of a view (time) may be dynamic}}
+func.func private @dynamic_feature(!tile.view<4x?xf32>)
+
+// -----
+
+// expected-error @+1 {{extents of a view must be positive, found 0}}
+func.func private @no_columns(!tile.view<?x0xf32>)
+
+// -----
+
+// expected-error @+1 {{a view holds bf16, f16, f32, f64 or i64, found 'i32'}}
+func.func private @element(!tile.view<?x4xi32>)
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// tile.program
+//===----------------------------------------------------------------------===//
+
+// expected-error @+1 {{'tile.program' op heads, values, block and chunk must be positive}}
+tile.program @no_heads() heads 0 values 4 block 4 chunk 1 {
+  tile.return
+}
+
+// -----
+
+// expected-error @+1 {{'tile.program' op heads, values, block and chunk must be positive}}
+tile.program @no_values() heads 1 values 0 block 4 chunk 1 {
+  tile.return
+}
+
+// -----
+
+// expected-error @+1 {{'tile.program' op heads, values, block and chunk must be positive}}
+tile.program @no_block() heads 1 values 4 block 0 chunk 1 {
+  tile.return
+}
+
+// -----
+
+// expected-error @+1 {{'tile.program' op heads, values, block and chunk must be positive}}
+tile.program @no_chunk() heads 1 values 4 block 4 chunk 0 {
+  tile.return
+}
+
+// -----
+
+// expected-error @+1 {{'tile.program' op a program returns nothing; it stores}}
+"tile.program"() <{sym_name = "result", function_type = () -> f32, value_heads = 1 : i64, values = 4 : i64,
+                   value_block = 4 : i64, chunk = 1 : i64}> ({
+  tile.return
+}) : () -> ()
+
+// -----
+
+// expected-error @+1 {{'tile.program' op argument 0 must be a view with a tile.arg attribute, found 'f32'}}
+tile.program @no_view(
+    %a: f32 as <name = "a", axes = "k", heads = 0, role = "input", optional = false>)
+    heads 1 values 4 block 4 chunk 1 {
+  tile.return
+}
+
+// -----
+
+// expected-error @+1 {{'tile.program' op argument 0 must be a view with a tile.arg attribute, found '!tile.view<4xf32>'}}
+"tile.program"() <{sym_name = "nameless", function_type = (!tile.view<4xf32>) -> (), value_heads = 1 : i64,
+                   values = 4 : i64, value_block = 4 : i64, chunk = 1 : i64}> ({
+^bb0(%a: !tile.view<4xf32>):
+  tile.return
+}) : () -> ()
+
+// -----
+
+// An axis `t` is a row axis of the view.
+// expected-error @+1 {{'tile.program' op argument "a" views axes "btk" as '!tile.view<4xf32>'}}
+tile.program @time_lost(
+    %a: !tile.view<4xf32> as <name = "a", axes = "btk", heads = 0, role = "input", optional = false>)
+    heads 1 values 4 block 4 chunk 1 {
+  tile.return
+}
+
+// -----
+
+// Batch, head and sequence are this work item's own; features are not.
+// expected-error @+1 {{'tile.program' op argument "a" views axes "bthk" as '!tile.view<?x2x4xf32>'}}
+tile.program @head_kept(
+    %a: !tile.view<?x2x4xf32> as <name = "a", axes = "bthk", heads = 2, role = "input", optional = false>)
+    heads 2 values 4 block 4 chunk 1 {
+  tile.return
+}
+
+// -----
+
+// expected-error @+1 {{'tile.program' op argument "a" has role "inputs", expected input, initial_state, offsets, output or final_state}}
+tile.program @role(
+    %a: !tile.view<?x4xf32> as <name = "a", axes = "btk", heads = 0, role = "inputs", optional = false>)
+    heads 1 values 4 block 4 chunk 1 {
+  tile.return
+}
+
+// -----
+
+func.func @return_elsewhere() {
+  // expected-error @+1 {{'tile.return' op expects parent op 'tile.program'}}
+  tile.return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+func.func @load_indices(%view: !tile.view<?x4xf32>, %i: index) {
+  // expected-error @+1 {{'tile.load' op has 1 indices for a view of 2 axes}}
+  %0 = tile.load %view[%i] : !tile.view<?x4xf32> -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @load_rank(%view: !tile.view<?xf32>, %i: index) {
+  // expected-error @+1 {{'tile.load' op takes a tile 'tensor<8x4xf32>' from a view '!tile.view<?xf32>' of lower rank}}
+  %0 = tile.load %view[%i] : !tile.view<?xf32> -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @store_indices(%view: !tile.view<?x4xf32>, %i: index, %tile: tensor<8x4xf32>) {
+  // expected-error @+1 {{'tile.store' op has 3 indices for a view of 2 axes}}
+  tile.store %tile, %view[%i, %i, %i] : tensor<8x4xf32>, !tile.view<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @store_rank(%view: !tile.view<4xf32>, %i: index, %tile: tensor<8x4xf32>) {
+  // expected-error @+1 {{'tile.store' op takes a tile 'tensor<8x4xf32>' from a view '!tile.view<4xf32>' of lower rank}}
+  tile.store %tile, %view[%i] : tensor<8x4xf32>, !tile.view<4xf32>
+  return
+}
+
+// -----
+
+func.func @load_dynamic(%view: !tile.view<?x4xf32>, %i: index) {
+  // expected-error @+1 {{'tile.load' op result #0 must be vector or matrix tile, but got 'tensor<?x4xf32>'}}
+  %0 = tile.load %view[%i, %i] : !tile.view<?x4xf32> -> tensor<?x4xf32>
+  return
+}
+
+// -----
+
+// Tiles are f32 or f64 whatever the array holds.
+func.func @load_half(%view: !tile.view<?x4xbf16>, %i: index) {
+  // expected-error @+1 {{'tile.load' op result #0 must be vector or matrix tile, but got 'tensor<8x4xbf16>'}}
+  %0 = tile.load %view[%i, %i] : !tile.view<?x4xbf16> -> tensor<8x4xbf16>
+  return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Dots, solves, decay
+//===----------------------------------------------------------------------===//
+
+func.func @dot_contraction(%a: tensor<8x4xf32>, %b: tensor<5x6xf32>, %c: tensor<8x6xf32>) {
+  // expected-error @+1 {{'tile.dot' op contracts 4 elements of the left with 5 of the right}}
+  %0 = tile.dot %a, %b, %c : tensor<8x4xf32>, tensor<5x6xf32> -> tensor<8x6xf32>
+  return
+}
+
+// -----
+
+func.func @dot_contraction_transposed(%a: tensor<8x4xf32>, %b: tensor<8x6xf32>, %c: tensor<4x8xf32>) {
+  // expected-error @+1 {{'tile.dot' op contracts 8 elements of the left with 6 of the right}}
+  %0 = tile.dot %a transposed, %b transposed, %c : tensor<8x4xf32>, tensor<8x6xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @dot_result(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %c: tensor<6x8xf32>) {
+  // expected-error @+1 {{'tile.dot' op yields 8x6, the accumulator is 'tensor<6x8xf32>'}}
+  %0 = tile.dot %a, %b, %c : tensor<8x4xf32>, tensor<4x6xf32> -> tensor<6x8xf32>
+  return
+}
+
+// -----
+
+func.func @solve_square(%a: tensor<8x4xf32>, %b: tensor<8x6xf32>) {
+  // expected-error @+1 {{'tile.solve' op expects a square matrix with as many rows as the right-hand side, found 'tensor<8x4xf32>' and 'tensor<8x6xf32>'}}
+  %0 = tile.solve %a, %b : tensor<8x4xf32>, tensor<8x6xf32>
+  return
+}
+
+// -----
+
+func.func @solve_rows(%a: tensor<8x8xf32>, %b: tensor<4x6xf32>) {
+  // expected-error @+1 {{'tile.solve' op expects a square matrix with as many rows as the right-hand side, found 'tensor<8x8xf32>' and 'tensor<4x6xf32>'}}
+  %0 = tile.solve %a, %b : tensor<8x8xf32>, tensor<4x6xf32>
+  return
+}
+
+// -----
+
+func.func @sums_in_f32(%g: tensor<8xf32>) {
+  // expected-error @+1 {{'tile.gate_sum' op operand #0 must be vector tile of f64, but got 'tensor<8xf32>'}}
+  %0 = tile.gate_sum %g : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @decay_tokens(%r: tensor<16xf64>, %c: tensor<8xf64>) {
+  // expected-error @+1 {{'tile.decay_matrix' op expects rows and columns for the same tokens, found 16 rows at 1 and 8 columns at 1 a token}}
+  %0 = tile.decay_matrix %r at [2], %c at [1] : tensor<16xf64>, tensor<8xf64> -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @decay_part_of_a_token(%r: tensor<9xf64>, %c: tensor<4xf64>) {
+  // expected-error @+1 {{'tile.decay_matrix' op expects rows and columns for the same tokens, found 9 rows at 2 and 4 columns at 1 a token}}
+  %0 = tile.decay_matrix %r at [1, 2], %c at [1] : tensor<9xf64>, tensor<4xf64> -> tensor<9x4xf32>
+  return
+}
+
+// -----
+
+func.func @decay_nowhere(%r: tensor<8xf64>, %c: tensor<8xf64>) {
+  // expected-error @+1 {{'tile.decay_matrix' op expects rows and columns for the same tokens, found 8 rows at 0 and 8 columns at 1 a token}}
+  %0 = tile.decay_matrix %r at [], %c at [1] : tensor<8xf64>, tensor<8xf64> -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @decay_result(%r: tensor<16xf64>, %c: tensor<8xf64>) {
+  // expected-error @+1 {{'tile.decay_matrix' op yields 16x8, found 'tensor<8x16xf32>'}}
+  %0 = tile.decay_matrix %r at [1, 2], %c at [1] : tensor<16xf64>, tensor<8xf64> -> tensor<8x16xf32>
+  return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Shape
+//===----------------------------------------------------------------------===//
+
+func.func @scale_rows(%a: tensor<8x4xf32>, %s: tensor<4xf32>) {
+  // expected-error @+1 {{'tile.scale_rows' op has 4 scales for 8 rows}}
+  %0 = tile.scale_rows %a by %s : tensor<8x4xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @scale_columns(%a: tensor<8x4xf32>, %s: tensor<8xf32>) {
+  // expected-error @+1 {{'tile.scale_columns' op has 8 scales for 4 columns}}
+  %0 = tile.scale_columns %a by %s : tensor<8x4xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @sum_columns(%a: tensor<8x4xf32>) {
+  // expected-error @+1 {{'tile.sum_columns' op yields 8 sums, found 'tensor<4xf32>'}}
+  %0 = tile.sum_columns %a : tensor<8x4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_columns(%a: tensor<4xf32>) {
+  // expected-error @+1 {{'tile.broadcast' op repeats 'tensor<4xf32>' to 'tensor<8x4xf32>'}}
+  %0 = tile.broadcast %a : tensor<4xf32> -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_rows(%a: tensor<8xf32>) {
+  // expected-error @+1 {{'tile.broadcast' op repeats 'tensor<8xf32>' to 'tensor<8x4xf32>'}}
+  %0 = tile.broadcast rows %a : tensor<8xf32> -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @interleave_nothing() {
+  // expected-error @+1 {{'tile.interleave' op expects at least one operand}}
+  %0 = "tile.interleave"() : () -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @interleave_rows(%a: tensor<8x4xf32>) {
+  // expected-error @+1 {{'tile.interleave' op expects a result of 16 rows, found 'tensor<8x4xf32>'}}
+  %0 = tile.interleave %a, %a : tensor<8x4xf32>, tensor<8x4xf32> -> tensor<8x4xf32>
+  return
+}
