@@ -5,6 +5,8 @@
 #include "Prism/Compiler/Compiler.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/Support/raw_ostream.h"
+#include <future>
 
 using namespace mlir;
 using namespace prism;
@@ -26,62 +28,145 @@ static void addChoice(runtime::EntryInfo &entry, runtime::Target target, scan::R
   entry.choice.push_back({target, INT64_MAX, scan::stringifySchedule(schedules.front()).str()});
 }
 
-/// Names the kernel's files and moves its code into the bundle.
-static void addKernel(Bundle &bundle, runtime::EntryInfo &entry, CompiledKernel &kernel) {
-  std::string stem = entry.name + "." + kernel.info.plan.schedule + ".";
-  if (kernel.info.target == runtime::Target::Cpu) {
-    kernel.info.file = stem + kernel.info.isa + ".so";
-    bundle.files[kernel.info.file] = std::move(kernel.object);
-  } else {
-    kernel.info.ptx = stem + kernel.info.chip + ".ptx";
-    bundle.files[kernel.info.ptx] = std::move(kernel.ptx);
-    if (!kernel.cubin.empty()) {
-      kernel.info.cubin = stem + kernel.info.chip + ".cubin";
+namespace {
+/// Compiles the units of a module, each different program once, and assembles
+/// PTX beside the compilation of the next unit.
+class BundleBuilder {
+public:
+  BundleBuilder(ModuleOp module, const CompileOptions &options) : module(module), options(options) {}
+
+  LogicalResult addEntry(func::FuncOp function, ArrayRef<targetinfo::Target> targets);
+  FailureOr<CompileResult> finish();
+
+private:
+  /// Kernels of one program on one target, and who is named after it.
+  struct Made {
+    std::vector<CompiledKernel> kernels;
+    std::string stem; // of file names
+    std::vector<std::future<std::string>> assembly;
+  };
+  FailureOr<Made *> make(const Unit &unit);
+  static std::string keyOf(const Unit &unit);
+  LogicalResult assembleAll();
+
+  ModuleOp module;
+  const CompileOptions &options;
+  std::map<std::string, std::unique_ptr<Made>> made;
+  std::vector<Made *> order;
+  /// Per entry: its description and the kernels it uses.
+  std::vector<std::pair<runtime::EntryInfo, std::vector<Made *>>> entries;
+};
+} // namespace
+
+/// The program's text without its name: equal programs are compiled once (the
+/// decode entry's is often the forward's recurrent one).
+std::string BundleBuilder::keyOf(const Unit &unit) {
+  OwningOpRef<ModuleOp> copy = unit.module.get().clone();
+  tile::ProgramOp program = *copy->getOps<tile::ProgramOp>().begin();
+  program.setSymName("program");
+  program->removeAttr(scan::kEntryAttr);
+  std::string key = unit.target.str() + "\n";
+  llvm::raw_string_ostream(key) << *copy;
+  return key;
+}
+
+FailureOr<BundleBuilder::Made *> BundleBuilder::make(const Unit &unit) {
+  std::unique_ptr<Made> &entry = made[keyOf(unit)];
+  if (entry)
+    return entry.get();
+  if (options.progress)
+    options.progress("entry " + unit.entry + ", schedule " + scan::stringifySchedule(unit.plan.getSchedule()).str() +
+                     ", " + unit.target.str());
+  FailureOr<std::vector<CompiledKernel>> kernels = compileUnit(unit);
+  if (failed(kernels))
+    return failure();
+  entry = std::make_unique<Made>();
+  entry->kernels = std::move(*kernels);
+  entry->stem = unit.entry + "." + scan::stringifySchedule(unit.plan.getSchedule()).str() + ".";
+  if (unit.target.isCuda() && options.assemble)
+    for (CompiledKernel &kernel : entry->kernels)
+      entry->assembly.push_back(std::async(std::launch::async, assembleKernel, std::ref(kernel)));
+  order.push_back(entry.get());
+  return entry.get();
+}
+
+LogicalResult BundleBuilder::addEntry(func::FuncOp function, ArrayRef<targetinfo::Target> targets) {
+  scan::RecurrenceOp op;
+  function.walk([&](scan::RecurrenceOp found) { op = found; });
+  runtime::EntryInfo info;
+  std::vector<Made *> used;
+  for (const targetinfo::Target &target : targets) {
+    auto units = buildUnits(function, target, options);
+    if (failed(units))
+      return failure();
+    SmallVector<scan::Schedule> schedules;
+    for (Unit &unit : *units) {
+      schedules.push_back(unit.plan.getSchedule());
+      if (info.name.empty())
+        info = describeEntry(*unit.module->getOps<tile::ProgramOp>().begin(), function.getName());
+      FailureOr<Made *> kernels = make(unit);
+      if (failed(kernels))
+        return failure();
+      used.push_back(*kernels);
+    }
+    addChoice(info, target.isCuda() ? runtime::Target::Cuda : runtime::Target::Cpu, op, schedules);
+  }
+  entries.emplace_back(std::move(info), std::move(used));
+  return success();
+}
+
+LogicalResult BundleBuilder::assembleAll() {
+  LogicalResult status = success();
+  for (Made *made : order)
+    for (std::future<std::string> &assembly : made->assembly)
+      if (std::string error = assembly.get(); !error.empty())
+        status = module.emitError(error);
+  return status;
+}
+
+FailureOr<CompileResult> BundleBuilder::finish() {
+  if (failed(assembleAll()))
+    return failure();
+  CompileResult result;
+  Bundle &bundle = result.bundle;
+  bundle.manifest.compiler = compilerVersion();
+  bundle.manifest.name = module.getName().value_or("model").str();
+  for (Made *made : order)
+    for (CompiledKernel &kernel : made->kernels) {
+      for (const std::string &note : kernel.notes)
+        if (!llvm::is_contained(result.notes, note))
+          result.notes.push_back(note);
+      if (kernel.info.target == runtime::Target::Cpu) {
+        kernel.info.file = made->stem + kernel.info.isa + ".so";
+        bundle.files[kernel.info.file] = std::move(kernel.object);
+        continue;
+      }
+      kernel.info.ptx = made->stem + kernel.info.chip + ".ptx";
+      bundle.files[kernel.info.ptx] = std::move(kernel.ptx);
+      if (kernel.cubin.empty())
+        continue;
+      kernel.info.cubin = made->stem + kernel.info.chip + ".cubin";
       bundle.files[kernel.info.cubin] = std::move(kernel.cubin);
     }
+  for (auto &[info, used] : entries) {
+    for (Made *made : used)
+      for (CompiledKernel &kernel : made->kernels)
+        info.kernels.push_back(kernel.info);
+    bundle.manifest.entries.push_back(std::move(info));
   }
-  entry.kernels.push_back(kernel.info);
+  return result;
 }
 
 FailureOr<CompileResult> prism::compileModule(ModuleOp module, const CompileOptions &options) {
-  auto entries = findEntries(module, options.entries);
-  if (failed(entries))
+  auto functions = findEntries(module, options.entries);
+  if (failed(functions))
     return failure();
   auto targets = parseTargets(module, options.targets);
   if (failed(targets))
     return failure();
-  CompileResult result;
-  result.bundle.manifest.compiler = compilerVersion();
-  result.bundle.manifest.name = module.getName().value_or("model").str();
-  for (func::FuncOp function : *entries) {
-    scan::RecurrenceOp op;
-    function.walk([&](scan::RecurrenceOp found) { op = found; });
-    runtime::EntryInfo entry;
-    for (const targetinfo::Target &target : *targets) {
-      auto units = buildUnits(function, target, options);
-      if (failed(units))
-        return failure();
-      SmallVector<scan::Schedule> schedules;
-      for (Unit &unit : *units) {
-        schedules.push_back(unit.plan.getSchedule());
-        if (entry.name.empty())
-          entry = describeEntry(*unit.module->getOps<tile::ProgramOp>().begin(), function.getName());
-        if (options.progress)
-          options.progress("entry " + unit.entry + ", schedule " +
-                           scan::stringifySchedule(unit.plan.getSchedule()).str() + ", " + target.str());
-        FailureOr<std::vector<CompiledKernel>> kernels = compileUnit(unit, options);
-        if (failed(kernels))
-          return failure();
-        for (CompiledKernel &kernel : *kernels) {
-          for (const std::string &note : kernel.notes)
-            if (!llvm::is_contained(result.notes, note))
-              result.notes.push_back(note);
-          addKernel(result.bundle, entry, kernel);
-        }
-      }
-      addChoice(entry, target.isCuda() ? runtime::Target::Cuda : runtime::Target::Cpu, op, schedules);
-    }
-    result.bundle.manifest.entries.push_back(std::move(entry));
-  }
-  return result;
+  BundleBuilder builder(module, options);
+  for (func::FuncOp function : *functions)
+    if (failed(builder.addEntry(function, *targets)))
+      return failure();
+  return builder.finish();
 }

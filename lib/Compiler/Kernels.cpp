@@ -98,7 +98,7 @@ static FailureOr<std::vector<CompiledKernel>> compileForCpu(const Unit &unit) {
   return kernels;
 }
 
-static FailureOr<std::vector<CompiledKernel>> compileForCuda(const Unit &unit, bool withCubin) {
+static FailureOr<std::vector<CompiledKernel>> compileForCuda(const Unit &unit) {
   CompiledKernel kernel;
   std::string symbol;
   tile::ProgramOp program;
@@ -122,25 +122,27 @@ static FailureOr<std::vector<CompiledKernel>> compileForCuda(const Unit &unit, b
   if (failed(ptx))
     return failure();
   kernel.ptx = std::move(*ptx);
-  if (withCubin) {
-    std::string error;
-    FailureOr<Assembled> assembled = assemble(kernel.ptx, gpu.chip, error);
-    if (failed(assembled))
-      return module->emitError(error);
-    kernel.cubin = std::move(assembled->cubin);
-    if (!assembled->note.empty())
-      kernel.notes.push_back(assembled->note);
-    if (assembled->resources.spillStores > 0)
-      kernel.notes.push_back("entry '" + unit.entry + "', " + kernel.info.plan.schedule + ", " + gpu.chip + ": spills " +
-                             std::to_string(assembled->resources.spillStores) + " bytes");
-  }
   std::vector<CompiledKernel> kernels;
   kernels.push_back(std::move(kernel));
   return kernels;
 }
 
-FailureOr<std::vector<CompiledKernel>> prism::compileUnit(const Unit &unit, const CompileOptions &options) {
-  return unit.target.isCuda() ? compileForCuda(unit, options.assemble) : compileForCpu(unit);
+FailureOr<std::vector<CompiledKernel>> prism::compileUnit(const Unit &unit) {
+  return unit.target.isCuda() ? compileForCuda(unit) : compileForCpu(unit);
+}
+
+std::string prism::assembleKernel(CompiledKernel &kernel) {
+  std::string error;
+  FailureOr<Assembled> assembled = assemble(kernel.ptx, kernel.info.chip, error);
+  if (failed(assembled))
+    return error;
+  kernel.cubin = std::move(assembled->cubin);
+  if (!assembled->note.empty())
+    kernel.notes.push_back(assembled->note);
+  if (assembled->resources.spillStores > 0)
+    kernel.notes.push_back(kernel.info.symbol + " for " + kernel.info.chip + ": spills " +
+                           std::to_string(assembled->resources.spillStores) + " bytes");
+  return "";
 }
 
 FailureOr<std::string> prism::emitLLVMText(const Unit &unit) {

@@ -19,7 +19,7 @@ static LogicalResult writeOut(ModuleOp module, StringRef text, StringRef output)
 }
 
 /// One stage of one unit as text or bytes.
-static FailureOr<std::string> emitUnit(const Unit &unit, StringRef stage, const CompileOptions &options) {
+static FailureOr<std::string> emitUnit(const Unit &unit, StringRef stage) {
   std::string text;
   llvm::raw_string_ostream os(text);
   if (stage == "tile") {
@@ -31,10 +31,13 @@ static FailureOr<std::string> emitUnit(const Unit &unit, StringRef stage, const 
   }
   if (stage == "llvm")
     return emitLLVMText(unit);
-  FailureOr<std::vector<CompiledKernel>> kernels = compileUnit(unit, options);
+  FailureOr<std::vector<CompiledKernel>> kernels = compileUnit(unit);
   if (failed(kernels))
     return failure();
-  const CompiledKernel &kernel = kernels->front();
+  CompiledKernel &kernel = kernels->front();
+  if (stage == "cubin")
+    if (std::string error = assembleKernel(kernel); !error.empty())
+      return mlir::emitError(unit.module.get().getLoc()) << error;
   const std::string &code = stage == "ptx" ? kernel.ptx : stage == "cubin" ? kernel.cubin : kernel.object;
   if (code.empty()) {
     InFlightDiagnostic diag = mlir::emitError(unit.module.get().getLoc()) << "no " << stage << " for " << unit.target.str();
@@ -74,7 +77,7 @@ LogicalResult prism::emitStage(ModuleOp module, StringRef stage, const CompileOp
           ++count;
           continue;
         }
-        FailureOr<std::string> text = emitUnit(unit, stage, options);
+        FailureOr<std::string> text = emitUnit(unit, stage);
         if (failed(text))
           return failure();
         bool binary = stage == "cubin" || stage == "obj";

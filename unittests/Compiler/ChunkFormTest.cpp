@@ -70,7 +70,8 @@ bool negateSystem(Operation *op) {
 /// A reader one place too early or too late in the chain.
 bool moveReader(Operation *op) {
   auto decay = dyn_cast<tile::DecayMatrixOp>(op);
-  if (!decay || decay.getRowOrder().size() != 1)
+  // A system's own diagonal is not read: moving its reader changes nothing.
+  if (!decay || decay.getRowOrder().size() != 1 || decay.getRowOrder() == decay.getColumnOrder())
     return false;
   int64_t row = decay.getRowOrder()[0];
   int64_t column = *llvm::max_element(decay.getColumnOrder());
@@ -110,14 +111,14 @@ public:
     copy->walk([&](Operation *op) { ops.push_back(op); });
     unsigned applied = 0;
     bool done = !mutation;
-    for (Operation *op : ops) {
+    for (auto [place, op] : llvm::enumerate(ops)) {
       if (done)
         break;
       // Try on a scratch copy first, to count without changing.
       OwningOpRef<ModuleOp> scratch = copy->clone();
       SmallVector<Operation *> scratchOps;
       scratch->walk([&](Operation *other) { scratchOps.push_back(other); });
-      if (!mutation(scratchOps[&op - ops.begin()]))
+      if (!mutation(scratchOps[place]))
         continue;
       if (applied++ == index) {
         mutation(op);

@@ -48,7 +48,7 @@ std::string variant(int i) {
 // PRISM_COMPILES_PER_THREAD=125 is the full run; fewer in everyday testing.
 TEST(Compiler, EightThreads) {
   const char *wanted = getenv("PRISM_COMPILES_PER_THREAD");
-  int perThread = wanted ? atoi(wanted) : 6;
+  int perThread = wanted ? atoi(wanted) : 2;
   std::vector<std::thread> threads;
   std::atomic<int> done{0}, failed{0};
   std::atomic<int64_t> half{0};

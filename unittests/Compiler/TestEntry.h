@@ -16,7 +16,7 @@ namespace prism::test {
 
 /// A context with everything registered and no threads of its own.
 struct Context {
-  Context() : mlir(registry(), mlir::MLIRContext::Threading::DISABLED) {}
+  Context() : mlir(registry(), mlir::MLIRContext::Threading::DISABLED) { mlir.loadAllAvailableDialects(); }
   static mlir::DialectRegistry registry() {
     mlir::DialectRegistry registry;
     registerPrismDialects(registry);

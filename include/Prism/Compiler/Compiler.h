@@ -71,7 +71,11 @@ struct CompiledKernel {
   /// What was not done and why ("not assembled: no ptxas ...").
   std::vector<std::string> notes;
 };
-mlir::FailureOr<std::vector<CompiledKernel>> compileUnit(const Unit &unit, const CompileOptions &options);
+mlir::FailureOr<std::vector<CompiledKernel>> compileUnit(const Unit &unit);
+
+/// Assembles a GPU kernel's PTX, or notes why it was not done. Touches no IR: may
+/// run beside other work. The error, if any, else empty.
+std::string assembleKernel(CompiledKernel &kernel);
 
 /// LLVM IR text of a CPU unit for its first level.
 mlir::FailureOr<std::string> emitLLVMText(const Unit &unit);
