@@ -171,7 +171,7 @@ prism::tiletogpu::convertProgramToGPU(ProgramOp program,
     remark::missed(program.getLoc(),
                    remark::RemarkOpts::name("RegisterStrategy")
                        .category("convert-tile-to-gpu"))
-        << "state stays in shared memory: " << declined;
+        << "state stays in shared memory: " + declined;
   info->symbol = symbol;
   info->declined = declined;
   program.erase();

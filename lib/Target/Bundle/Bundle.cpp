@@ -61,12 +61,13 @@ Error prism::writeBundle(const Bundle &bundle, StringRef path) {
   }
   StringRef parent = sys::path::parent_path(target);
   if (!parent.empty())
-    if (std::error_code code = sys::fs::create_directories(parent))
+    if (std::error_code code = sys::fs::create_directories(parent, /*IgnoreExisting=*/true, sys::fs::all_all))
       return fileError(parent, code);
   SmallString<128> temporary, old;
   sys::fs::createUniquePath(target + ".%%%%%%%%.tmp", temporary, /*MakeAbsolute=*/false);
   sys::fs::createUniquePath(target + ".%%%%%%%%.old", old, /*MakeAbsolute=*/false);
-  if (std::error_code code = sys::fs::create_directory(temporary, /*IgnoreExisting=*/false))
+  // Readable by whom the umask says, as its files are.
+  if (std::error_code code = sys::fs::create_directory(temporary, /*IgnoreExisting=*/false, sys::fs::all_all))
     return fileError(temporary, code);
   scope_exit cleanUp([&] { sys::fs::remove_directories(temporary); });
 

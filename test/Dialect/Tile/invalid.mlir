@@ -166,6 +166,38 @@ func.func @load_half(%view: !tile.view<?x4xbf16>, %i: index) {
 
 // -----
 
+func.func @load_offsets(%view: !tile.view<4xi64>, %i: index) {
+  // expected-error @+1 {{'tile.load' op takes a tile from a view of sequence offsets, '!tile.view<4xi64>'}}
+  %0 = tile.load %view[%i] : !tile.view<4xi64> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @store_offsets(%view: !tile.view<4xi64>, %i: index, %tile: tensor<4xf32>) {
+  // expected-error @+1 {{'tile.store' op takes a tile from a view of sequence offsets, '!tile.view<4xi64>'}}
+  tile.store %tile, %view[%i] : tensor<4xf32>, !tile.view<4xi64>
+  return
+}
+
+// -----
+
+func.func @one_step_of_no_time(%view: !tile.view<8x4xf32>, %i: index) {
+  // expected-error @+1 {{'tile.load' op takes one step of a view with time, without its time axis; found 'tensor<4xf32>' from '!tile.view<8x4xf32>'}}
+  %0 = tile.load one_step %view[%i, %i] : !tile.view<8x4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @one_step_with_time_axis(%view: !tile.view<?x4xf32>, %i: index) {
+  // expected-error @+1 {{'tile.load' op takes one step of a view with time, without its time axis; found 'tensor<8x4xf32>' from '!tile.view<?x4xf32>'}}
+  %0 = tile.load one_step %view[%i, %i] : !tile.view<?x4xf32> -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
 //===----------------------------------------------------------------------===//
 // Dots, solves, decay
 //===----------------------------------------------------------------------===//

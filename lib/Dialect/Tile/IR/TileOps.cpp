@@ -19,13 +19,19 @@ static LogicalResult verifySlice(Operation *op, ViewType view, size_t numIndices
     return op->emitOpError("has ") << numIndices << " indices for a view of " << view.getRank() << " axes";
   if (tile.getRank() > view.getRank())
     return op->emitOpError("takes a tile ") << tile << " from a view " << view << " of lower rank";
-  if (view.hasTime() && tile.getRank() < 1)
-    return op->emitOpError("a view with time needs a tile with a row axis, found ") << tile;
+  if (view.getElementType().isInteger())
+    return op->emitOpError("takes a tile from a view of sequence offsets, ") << view;
   return success();
 }
 
 LogicalResult LoadOp::verify() {
-  return verifySlice(*this, getView().getType(), getIndices().size(), cast<RankedTensorType>(getResult().getType()));
+  ViewType view = getView().getType();
+  auto tile = cast<RankedTensorType>(getResult().getType());
+  if (failed(verifySlice(*this, view, getIndices().size(), tile)))
+    return failure();
+  if (getOneStep() && (!view.hasTime() || tile.getRank() == view.getRank()))
+    return emitOpError("takes one step of a view with time, without its time axis; found ") << tile << " from " << view;
+  return success();
 }
 
 LogicalResult StoreOp::verify() {

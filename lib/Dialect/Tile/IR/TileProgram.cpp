@@ -60,13 +60,15 @@ void ProgramOp::print(OpAsmPrinter &p) {
   p << " ";
   p.printSymbolName(getSymName());
   p << "(";
-  llvm::interleaveComma(getBody().getArguments(), p, [&](BlockArgument argument) {
+  auto printArgument = [&](BlockArgument argument) {
     p.printNewline();
     p << "    ";
     p.printRegionArgument(argument);
     p << " as ";
     p.printStrippedAttrOrType(getArgument_(argument.getArgNumber()));
-  });
+  };
+  // A line each: no blank after the comma.
+  llvm::interleave(getBody().getArguments(), p, printArgument, ",");
   p << ") heads " << getValueHeads() << " values " << getValues() << " block " << getValueBlock() << " chunk "
     << getChunk();
   p.printOptionalAttrDictWithKeyword((*this)->getDiscardableAttrDictionary().getValue());
