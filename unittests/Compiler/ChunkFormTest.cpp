@@ -70,12 +70,11 @@ bool negateSystem(Operation *op) {
 /// A reader one place too early or too late in the chain.
 bool moveReader(Operation *op) {
   auto decay = dyn_cast<tile::DecayMatrixOp>(op);
-  // A system's own diagonal is not read: moving its reader changes nothing.
-  if (!decay || decay.getRowOrder().size() != 1 || decay.getRowOrder() == decay.getColumnOrder())
+  if (!decay || decay.getRowOrder().size() != 1)
     return false;
   int64_t row = decay.getRowOrder()[0];
   int64_t column = *llvm::max_element(decay.getColumnOrder());
-  decay.setRowOrder({row > column ? column : column + 1});
+  decay.setRowOrder({row > column ? *llvm::min_element(decay.getColumnOrder()) : column + 1});
   return true;
 }
 

@@ -138,13 +138,34 @@ bool ChunkForm::sees(const Reader &reader, const Writer &writer) const {
   return firstWrite < last;
 }
 
+/// Places matter by their order alone: numbered anew from 0, equal relations are
+/// equal attributes and one decay matrix. A system of one row a token may see its
+/// own diagonal too, which a solve does not read: the same matrix as the reads'.
+static std::pair<SmallVector<int64_t>, SmallVector<int64_t>> ranks(ArrayRef<int64_t> readers,
+                                                                   ArrayRef<int64_t> writers) {
+  if (readers.size() == 1 && readers == writers)
+    return {{1}, {0}};
+  SmallVector<int64_t> all(readers);
+  llvm::append_range(all, writers);
+  llvm::sort(all);
+  all.erase(llvm::unique(all), all.end());
+  auto renumber = [&](ArrayRef<int64_t> places) {
+    SmallVector<int64_t> numbered;
+    for (int64_t place : places)
+      numbered.push_back(llvm::find(all, place) - all.begin());
+    return numbered;
+  };
+  return {renumber(readers), renumber(writers)};
+}
+
 /// exp(G_reader - G_writer) (reader keys)(writer keys)^T where seen, else 0.
 Value ChunkForm::coupling(const Reader &reader, const Writer &writer) {
   Value products = tb.dot(reader.keys, false, writer.keys, true);
   // One token, one row each way, no gate in between: nothing decays or is masked.
   if (chunk == 1 && reader.order.size() == 1 && writer.order.size() == 1 && reader.sums == writer.sums)
     return products;
-  Value decay = tb.create<tile::DecayMatrixOp>(products.getType(), reader.sums, writer.sums, reader.order, writer.order);
+  auto [rows, columns] = ranks(reader.order, writer.order);
+  Value decay = tb.create<tile::DecayMatrixOp>(products.getType(), reader.sums, writer.sums, rows, columns);
   return tb.mul(products, decay);
 }
 

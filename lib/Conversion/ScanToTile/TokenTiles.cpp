@@ -44,6 +44,8 @@ Value TokenTiles::get(Value stepValue, int64_t rank, Along along) {
       tile = l2norm(norm, rank, along);
     else if (auto loop = dyn_cast<scan::RefineOp>(producer))
       tile = refine(loop, rank, along);
+    else if (isa<tensor::ExtractSliceOp, tensor::ExtractOp>(producer))
+      tile = row(producer, rank, along);
     else
       tile = elementwise(producer, rank, along);
   }
@@ -102,7 +104,7 @@ Value TokenTiles::elementwise(Operation *producer, int64_t rank, Along along) {
   }
   if (!OpTrait::hasElementwiseMappableTraits(producer)) {
     producer->emitError("has no tile form: inside a step, what is not a state factor must be elementwise arith or "
-                        "math, tensor.splat, scan.l2norm or scan.refine; found '")
+                        "math, a row, tensor.splat, scan.l2norm or scan.refine; found '")
         << producer->getName() << "'";
     return {};
   }
@@ -121,7 +123,44 @@ Value TokenTiles::elementwise(Operation *producer, int64_t rank, Along along) {
   return tb.builder.create(state)->getResult(0);
 }
 
+/// Which row of the source's first axis the op takes; none if it is no row.
+static std::optional<int64_t> rowOf(Operation *producer) {
+  if (auto extract = dyn_cast<tensor::ExtractOp>(producer)) {
+    APInt index;
+    if (extract.getIndices().size() != 1 || !matchPattern(extract.getIndices().front(), m_ConstantInt(&index)))
+      return std::nullopt;
+    return index.getSExtValue();
+  }
+  auto slice = cast<tensor::ExtractSliceOp>(producer);
+  ArrayRef<int64_t> source = slice.getSourceType().getShape(), sizes = slice.getStaticSizes();
+  ArrayRef<int64_t> offsets = slice.getStaticOffsets();
+  bool whole = sizes.drop_front() == source.drop_front() &&
+               llvm::all_of(offsets.drop_front(), [](int64_t offset) { return offset == 0; });
+  bool dropsFirst = slice.getType().getShape() == source.drop_front();
+  if (!whole || !dropsFirst || sizes[0] != 1 || ShapedType::isDynamic(offsets[0]) || !slice.hasUnitStride())
+    return std::nullopt;
+  return offsets[0];
+}
+
+/// A row is a rank of its source.
+Value TokenTiles::row(Operation *producer, int64_t rank, Along along) {
+  std::optional<int64_t> index = rowOf(producer);
+  if (!index) {
+    producer->emitError("has no tile form: expected a whole row of the first axis at a constant place");
+    return {};
+  }
+  if (rank >= 0) {
+    producer->emitError("has no tile form: a row's own rows cannot be taken; take them from an input of one axis fewer");
+    return {};
+  }
+  return get(producer->getOperand(0), *index, along);
+}
+
 Value TokenTiles::l2norm(scan::L2NormOp norm, int64_t rank, Along along) {
+  if (rank >= 0 && norm.getInput().getType().getRank() == 1) {
+    norm.emitError("has no tile form: the elements of a normalised vector cannot be taken one by one");
+    return {};
+  }
   Value x = get(norm.getInput(), rank, along);
   if (!x)
     return {};
@@ -188,6 +227,8 @@ bool TokenTiles::isInert(Value stepValue) {
     return true;
   if (auto norm = dyn_cast<scan::L2NormOp>(producer))
     return norm.getEpsilon().convertToDouble() > 0.0 && isInert(norm.getInput());
+  if (isa<tensor::ExtractSliceOp, tensor::ExtractOp>(producer))
+    return isInert(producer->getOperand(0));
   if (isa<arith::ExtFOp, arith::TruncFOp, arith::NegFOp, arith::AddFOp, arith::SubFOp, arith::MulFOp, scan::RefineOp,
           tensor::SplatOp>(producer))
     return llvm::all_of(producer->getOperands(), [&](Value v) { return isInert(v); });

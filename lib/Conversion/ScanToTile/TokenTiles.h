@@ -42,6 +42,7 @@ public:
 private:
   mlir::Value load(unsigned input, int64_t rank, Along along);
   mlir::Value elementwise(mlir::Operation *producer, int64_t rank, Along along);
+  mlir::Value row(mlir::Operation *producer, int64_t rank, Along along);
   mlir::Value l2norm(scan::L2NormOp norm, int64_t rank, Along along);
   mlir::Value refine(scan::RefineOp refine, int64_t rank, Along along);
   mlir::Value activate(scan::Activation activation, mlir::Value x);

@@ -14,10 +14,11 @@
 // CHECK: %[[RESIDUAL:.*]] = arith.subf {{.*}}, %[[DECAYED]]
 // CHECK: %[[R:.*]] = tile.scale_rows %[[RESIDUAL]]
 // CHECK: %[[KK:.*]] = tile.dot %[[K]], %[[K]] transposed
-// CHECK: %[[D:.*]] = tile.decay_matrix %[[G]] at [1], %[[G]] at [1]
-// CHECK: arith.mulf %[[KK]], %[[D]]
+// CHECK: %[[D:.*]] = tile.decay_matrix %[[G]] at [1], %[[G]] at [0]
+// CHECK: %[[A:.*]] = arith.mulf %[[KK]], %[[D]]
 // CHECK: %[[X:.*]] = tile.solve {{.*}}, %[[R]]
-// CHECK: tile.decay_matrix %[[G]] at [3], %[[G]] at [1]
+// The read shares the decay matrix: a solve does not read its diagonal.
+// CHECK: tile.dot %[[A]], %[[X]],
 // CHECK: tile.dot {{.*}} transposed, %[[X]],
 // CHECK-NOT: tile.dot
 func.func @tied(%q: tensor<?x?x8xf32>, %v: tensor<?x?x4xf32>, %g: tensor<?x?xf32>, %b: tensor<?x?xf32>)
