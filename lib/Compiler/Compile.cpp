@@ -22,9 +22,12 @@ static void addChoice(runtime::EntryInfo &entry, runtime::Target target, scan::R
       return;
   bool both = schedules.size() > 1;
   auto where = target == runtime::Target::Cuda ? scan::PlanTarget::cuda : scan::PlanTarget::cpu;
-  if (both)
-    entry.choice.push_back(
-        {target, scan::recurrentUpTo(op, where), scan::stringifySchedule(scan::Schedule::recurrent).str()});
+  if (both) {
+    int64_t upTo = scan::recurrentUpTo(op, where);
+    entry.choice.push_back({target, upTo, scan::stringifySchedule(scan::Schedule::recurrent).str()});
+    if (upTo == INT64_MAX)
+      return; // at any length
+  }
   entry.choice.push_back({target, INT64_MAX, scan::stringifySchedule(schedules.front()).str()});
 }
 
