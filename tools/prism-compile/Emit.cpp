@@ -8,7 +8,8 @@
 using namespace mlir;
 using namespace prism;
 
-static LogicalResult writeOut(ModuleOp module, StringRef text, StringRef output) {
+static LogicalResult writeOut(ModuleOp module, StringRef text,
+                              StringRef output) {
   if (output.empty() || output == "-") {
     llvm::outs() << text;
     return success();
@@ -25,7 +26,8 @@ static FailureOr<std::string> emitUnit(const Unit &unit, StringRef stage) {
   if (stage == "tile") {
     // The program alone: what one work item does.
     OpPrintingFlags flags;
-    unit.module.get().walk([&](tile::ProgramOp program) { program.print(os, flags); });
+    unit.module.get().walk(
+        [&](tile::ProgramOp program) { program.print(os, flags); });
     os << "\n";
     return text;
   }
@@ -34,13 +36,17 @@ static FailureOr<std::string> emitUnit(const Unit &unit, StringRef stage) {
   FailureOr<std::vector<CompiledKernel>> kernels = compileUnit(unit);
   if (failed(kernels))
     return failure();
-  CompiledKernel &kernel = kernels->front();
+  // Of several instruction sets the best, as for --emit=llvm.
+  CompiledKernel &kernel = kernels->back();
   if (stage == "cubin")
     if (std::string error = assembleKernel(kernel); !error.empty())
       return mlir::emitError(unit.module.get().getLoc()) << error;
-  const std::string &code = stage == "ptx" ? kernel.ptx : stage == "cubin" ? kernel.cubin : kernel.object;
+  const std::string &code = stage == "ptx"     ? kernel.ptx
+                            : stage == "cubin" ? kernel.cubin
+                                               : kernel.object;
   if (code.empty()) {
-    InFlightDiagnostic diag = mlir::emitError(unit.module.get().getLoc()) << "no " << stage << " for " << unit.target.str();
+    InFlightDiagnostic diag = mlir::emitError(unit.module.get().getLoc())
+                              << "no " << stage << " for " << unit.target.str();
     for (const std::string &note : kernel.notes)
       diag << "; " << note;
     return failure();
@@ -48,7 +54,9 @@ static FailureOr<std::string> emitUnit(const Unit &unit, StringRef stage) {
   return code;
 }
 
-LogicalResult prism::emitStage(ModuleOp module, StringRef stage, const CompileOptions &options, StringRef output) {
+LogicalResult prism::emitStage(ModuleOp module, StringRef stage,
+                               const CompileOptions &options,
+                               StringRef output) {
   if (stage == "scan") {
     std::string text;
     llvm::raw_string_ostream(text) << module;
@@ -62,7 +70,8 @@ LogicalResult prism::emitStage(ModuleOp module, StringRef stage, const CompileOp
   unsigned count = 0;
   for (func::FuncOp entry : *entries)
     for (const targetinfo::Target &target : *targets) {
-      bool wantsCuda = stage == "ptx" || stage == "cubin", wantsCpu = stage == "llvm" || stage == "obj";
+      bool wantsCuda = stage == "ptx" || stage == "cubin",
+           wantsCpu = stage == "llvm" || stage == "obj";
       if ((wantsCuda && !target.isCuda()) || (wantsCpu && target.isCuda()))
         continue;
       auto units = buildUnits(entry, target, options);
@@ -71,8 +80,9 @@ LogicalResult prism::emitStage(ModuleOp module, StringRef stage, const CompileOp
       for (const Unit &unit : *units) {
         if (stage == "plan") {
           std::string line;
-          llvm::raw_string_ostream(line) << "entry '" << unit.entry << "' on " << unit.target.str() << ": "
-                                         << unit.plan << "\n";
+          llvm::raw_string_ostream(line)
+              << "entry '" << unit.entry << "' on " << unit.target.str() << ": "
+              << unit.plan << "\n";
           all += line;
           ++count;
           continue;
@@ -83,12 +93,16 @@ LogicalResult prism::emitStage(ModuleOp module, StringRef stage, const CompileOp
         bool binary = stage == "cubin" || stage == "obj";
         if (binary && count > 0)
           return module.emitError("--emit=")
-                 << stage << " writes one kernel and there are several; choose with --entry, --target and --plan";
+                 << stage
+                 << " writes one kernel and there are several; choose with "
+                    "--entry, --target and --plan";
         all += *text;
         ++count;
       }
     }
   if (count == 0)
-    return module.emitError("nothing to emit: no target among --target has the stage '") << stage << "'";
+    return module.emitError(
+               "nothing to emit: no target among --target has the stage '")
+           << stage << "'";
   return writeOut(module, all, output);
 }
