@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  * The peak of f32 fused multiply-adds on one core: independent chains in
- * registers, as wide as the vectors of the processor. Compiled by run.py for the machine
- * it runs on, with 512-bit vectors allowed: clang splits them otherwise, spills, and
- * the peak would look six times too low. */
+ * registers, as wide as the vectors of the processor. Compiled by run.py for
+ * the machine it runs on, with 512-bit vectors allowed: clang splits them
+ * otherwise, spills, and the peak would look six times too low. */
 
 #ifdef __AVX512F__
 typedef float Vector __attribute__((vector_size(64)));
@@ -12,7 +12,8 @@ typedef float Vector __attribute__((vector_size(32)));
 enum { chains = 12 };
 #endif
 
-/* Runs `rounds` rounds and returns the flops they took; *sink keeps them alive. */
+/* Runs `rounds` rounds and returns the flops they took; *sink keeps them alive.
+ */
 double prism_peak(long rounds, float *sink) {
   Vector sums[chains];
   Vector factor = {0}, term = {0};

@@ -13,7 +13,8 @@ using namespace prism;
 using namespace prism::check;
 
 int64_t HostArray::size() const {
-  return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<int64_t>());
+  return std::accumulate(shape.begin(), shape.end(), int64_t(1),
+                         std::multiplies<int64_t>());
 }
 
 static uint16_t roundTo16(double value, const llvm::fltSemantics &semantics) {
@@ -26,16 +27,19 @@ static uint16_t roundTo16(double value, const llvm::fltSemantics &semantics) {
 static double widen16(uint16_t bits, const llvm::fltSemantics &semantics) {
   llvm::APFloat number(semantics, llvm::APInt(16, bits));
   bool lost;
-  number.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &lost);
+  number.convert(llvm::APFloat::IEEEdouble(),
+                 llvm::APFloat::rmNearestTiesToEven, &lost);
   return number.convertToDouble();
 }
 
-template <typename T> static T readAt(const std::vector<char> &bytes, int64_t i) {
+template <typename T>
+static T readAt(const std::vector<char> &bytes, int64_t i) {
   T value;
   std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
   return value;
 }
-template <typename T> static void writeAt(std::vector<char> &bytes, int64_t i, T value) {
+template <typename T>
+static void writeAt(std::vector<char> &bytes, int64_t i, T value) {
   std::memcpy(bytes.data() + i * sizeof(T), &value, sizeof(T));
 }
 
@@ -50,10 +54,12 @@ void HostArray::encode() {
       writeAt<float>(bytes, i, float(values[i]));
       break;
     case runtime::DType::BF16:
-      writeAt<uint16_t>(bytes, i, roundTo16(values[i], llvm::APFloat::BFloat()));
+      writeAt<uint16_t>(bytes, i,
+                        roundTo16(values[i], llvm::APFloat::BFloat()));
       break;
     case runtime::DType::F16:
-      writeAt<uint16_t>(bytes, i, roundTo16(values[i], llvm::APFloat::IEEEhalf()));
+      writeAt<uint16_t>(bytes, i,
+                        roundTo16(values[i], llvm::APFloat::IEEEhalf()));
       break;
     case runtime::DType::I64:
       writeAt<int64_t>(bytes, i, int64_t(values[i]));
@@ -77,7 +83,8 @@ void HostArray::decode() {
       values[i] = widen16(readAt<uint16_t>(bytes, i), llvm::APFloat::BFloat());
       break;
     case runtime::DType::F16:
-      values[i] = widen16(readAt<uint16_t>(bytes, i), llvm::APFloat::IEEEhalf());
+      values[i] =
+          widen16(readAt<uint16_t>(bytes, i), llvm::APFloat::IEEEhalf());
       break;
     case runtime::DType::I64:
       values[i] = double(readAt<int64_t>(bytes, i));
@@ -86,7 +93,8 @@ void HostArray::decode() {
   }
 }
 
-HostArrays check::makeOutputs(const runtime::EntryInfo &info, const runtime::Sizes &sizes) {
+HostArrays check::makeOutputs(const runtime::EntryInfo &info,
+                              const runtime::Sizes &sizes) {
   HostArrays outputs;
   for (const runtime::ArgumentInfo &argument : info.arguments) {
     if (!runtime::isWritten(argument.role))

@@ -56,13 +56,16 @@ struct Sums {
 };
 } // namespace
 
-std::vector<TensorError> check::compare(const runtime::EntryInfo &info, const HostArrays &outputs,
-                                        const HostArrays &references, double limit) {
+std::vector<TensorError> check::compare(const runtime::EntryInfo &info,
+                                        const HostArrays &outputs,
+                                        const HostArrays &references,
+                                        double limit) {
   std::vector<TensorError> errors;
   for (const runtime::ArgumentInfo &argument : info.arguments) {
     if (!runtime::isWritten(argument.role))
       continue;
-    const HostArray &out = outputs.at(argument.name), &ref = references.at(argument.name);
+    const HostArray &out = outputs.at(argument.name),
+                    &ref = references.at(argument.name);
     size_t headAxis = argument.axes.find('h');
     int64_t inner = 1, heads = 1;
     if (headAxis != std::string::npos) {
@@ -82,8 +85,11 @@ std::vector<TensorError> check::compare(const runtime::EntryInfo &info, const Ho
     for (const Sums &head : perHead)
       error.worstHead = std::max(error.worstHead, head.ratio());
     // The state's own dtype may be coarser or finer than the outputs'.
-    error.limit = argument.role == runtime::Role::FinalState ? std::max(limit, errorLimit(argument.dtype)) : limit;
-    error.passed = out.values.size() == ref.values.size() && error.ratio <= error.limit &&
+    error.limit = argument.role == runtime::Role::FinalState
+                      ? std::max(limit, errorLimit(argument.dtype))
+                      : limit;
+    error.passed = out.values.size() == ref.values.size() &&
+                   error.ratio <= error.limit &&
                    error.worstHead <= 1.5 * error.limit;
     errors.push_back(error);
   }

@@ -36,7 +36,8 @@ Use useOf(Value value) {
         return inner;
     }
     Value used = use.get();
-    if (auto decay = dyn_cast<scan::DecayOp>(user); decay && decay.getLogGate() == used)
+    if (auto decay = dyn_cast<scan::DecayOp>(user);
+        decay && decay.getLogGate() == used)
       return Use::gate;
     if (auto erase = dyn_cast<scan::EraseOp>(user)) {
       if (erase.getStrength() == used)
@@ -49,7 +50,8 @@ Use useOf(Value value) {
       if (inject.getKey() == used)
         return Use::unitVector;
     }
-    if (auto read = dyn_cast<scan::ReadOp>(user); read && read.getQuery() == used)
+    if (auto read = dyn_cast<scan::ReadOp>(user);
+        read && read.getQuery() == used)
       return Use::unitVector;
   }
   return Use::normal;
@@ -57,7 +59,8 @@ Use useOf(Value value) {
 
 class Generator {
 public:
-  explicit Generator(const InputOptions &options) : options(options), random(options.seed) {}
+  explicit Generator(const InputOptions &options)
+      : options(options), random(options.seed) {}
 
   void fill(HostArray &array, Use use, const std::string &axes) {
     array.values.resize(array.size());
@@ -83,7 +86,8 @@ public:
 private:
   void normalise(HostArray &array) {
     int64_t length = array.shape.back();
-    for (int64_t row = 0; row + length <= int64_t(array.values.size()); row += length) {
+    for (int64_t row = 0; row + length <= int64_t(array.values.size());
+         row += length) {
       double sum = 0;
       for (int64_t i = 0; i < length; ++i)
         sum += array.values[row + i] * array.values[row + i];
@@ -113,7 +117,8 @@ private:
         gate = -20.0;
         break;
       case GateSet::mixed: {
-        const double strong[] = {0.0, -20.0, -88.0, -std::numeric_limits<double>::infinity()};
+        const double strong[] = {0.0, -20.0, -88.0,
+                                 -std::numeric_limits<double>::infinity()};
         int which = int(random() % 4);
         gate = which == 0 ? mild() : strong[which];
         break;
@@ -132,11 +137,14 @@ private:
 };
 } // namespace
 
-HostArrays check::makeInputs(func::FuncOp entry, const runtime::EntryInfo &info, const InputOptions &options) {
+HostArrays check::makeInputs(func::FuncOp entry, const runtime::EntryInfo &info,
+                             const InputOptions &options) {
   runtime::Sizes sizes;
   bool packed = !options.lengths.empty();
   sizes.batch = packed ? 1 : options.batch;
-  sizes.steps = packed ? std::accumulate(options.lengths.begin(), options.lengths.end(), int64_t(0)) : options.steps;
+  sizes.steps = packed ? std::accumulate(options.lengths.begin(),
+                                         options.lengths.end(), int64_t(0))
+                       : options.steps;
   sizes.sequences = packed ? int64_t(options.lengths.size()) : options.batch;
 
   scan::RecurrenceOp op;

@@ -8,20 +8,27 @@
 using namespace prism;
 using namespace prism::check;
 
-static runtime::Failure failed(const std::string &message) { return runtime::Failure{message}; }
+static runtime::Failure failed(const std::string &message) {
+  return runtime::Failure{message};
+}
 
 bool check::canPlay(const runtime::KernelInfo &kernel, const Device &device) {
   if (device.isCuda())
     return kernel.target == runtime::Target::Cuda;
-  return kernel.target == runtime::Target::Cpu && runtime::isaLevel(kernel.isa) <= runtime::hostIsaLevel();
+  return kernel.target == runtime::Target::Cpu &&
+         runtime::isaLevel(kernel.isa) <= runtime::hostIsaLevel();
 }
 
-static runtime::Status playOnCpu(const runtime::Entry &entry, const runtime::Selection &pinned, HostArrays &inputs,
-                                 HostArrays &outputs, const Device &device) {
-  runtime::Result<runtime::Call> call = runtime::bindCall(entry.info(), bindings(inputs, outputs));
+static runtime::Status playOnCpu(const runtime::Entry &entry,
+                                 const runtime::Selection &pinned,
+                                 HostArrays &inputs, HostArrays &outputs,
+                                 const Device &device) {
+  runtime::Result<runtime::Call> call =
+      runtime::bindCall(entry.info(), bindings(inputs, outputs));
   if (!call)
     return call.failure();
-  runtime::Result<runtime::LoadedCpuKernel> kernel = entry.cpuKernel(call->sizes, pinned);
+  runtime::Result<runtime::LoadedCpuKernel> kernel =
+      entry.cpuKernel(call->sizes, pinned);
   if (!kernel)
     return kernel.failure();
   auto player = runtime::CpuPlayer::create(device.threads);
@@ -30,17 +37,21 @@ static runtime::Status playOnCpu(const runtime::Entry &entry, const runtime::Sel
   return (*player)->run(*kernel, *call);
 }
 
-static runtime::Status playOnCuda(const runtime::Entry &entry, const runtime::Selection &pinned, HostArrays &inputs,
-                                  HostArrays &outputs, const Device &device) {
+static runtime::Status playOnCuda(const runtime::Entry &entry,
+                                  const runtime::Selection &pinned,
+                                  HostArrays &inputs, HostArrays &outputs,
+                                  const Device &device) {
   int ordinal = 0;
   llvm::StringRef suffix = llvm::StringRef(device.name).drop_front(4);
-  if (!suffix.empty() && (!suffix.consume_front(":") || suffix.getAsInteger(10, ordinal)))
+  if (!suffix.empty() &&
+      (!suffix.consume_front(":") || suffix.getAsInteger(10, ordinal)))
     return failed("device '" + device.name + "': expected cpu or cuda:N");
   auto gpu = runtime::CudaDevice::open(ordinal);
   if (!gpu)
     return gpu.failure();
   // Binding checks shapes on the host arrays; only the pointers differ.
-  runtime::Result<runtime::Call> call = runtime::bindCall(entry.info(), bindings(inputs, outputs));
+  runtime::Result<runtime::Call> call =
+      runtime::bindCall(entry.info(), bindings(inputs, outputs));
   if (!call)
     return call.failure();
   std::vector<runtime::CudaBuffer> buffers;
@@ -56,7 +67,9 @@ static runtime::Status playOnCuda(const runtime::Entry &entry, const runtime::Se
     if (!buffer)
       return buffer.failure();
     if (!array.bytes.empty())
-      if (runtime::Status status = gpu->upload(*buffer, array.bytes.data(), array.bytes.size()); !status)
+      if (runtime::Status status =
+              gpu->upload(*buffer, array.bytes.data(), array.bytes.size());
+          !status)
         return status;
     call->words[i] = reinterpret_cast<uint64_t>(buffer->data());
     if (runtime::isWritten(argument.role))
@@ -72,13 +85,17 @@ static runtime::Status playOnCuda(const runtime::Entry &entry, const runtime::Se
     return status;
   for (auto [array, buffer] : results)
     if (!array->bytes.empty())
-      if (runtime::Status status = gpu->download(array->bytes.data(), buffers[buffer], array->bytes.size()); !status)
+      if (runtime::Status status = gpu->download(
+              array->bytes.data(), buffers[buffer], array->bytes.size());
+          !status)
         return status;
   return gpu->synchronize();
 }
 
-runtime::Status check::play(const runtime::Program &program, const std::string &entryName,
-                            const runtime::KernelInfo &kernel, HostArrays &inputs, HostArrays &outputs,
+runtime::Status check::play(const runtime::Program &program,
+                            const std::string &entryName,
+                            const runtime::KernelInfo &kernel,
+                            HostArrays &inputs, HostArrays &outputs,
                             const Device &device) {
   runtime::Result<runtime::Entry> entry = program.entry(entryName);
   if (!entry)
@@ -86,8 +103,9 @@ runtime::Status check::play(const runtime::Program &program, const std::string &
   runtime::Selection pinned;
   pinned.schedule = kernel.plan.schedule;
   pinned.isa = kernel.isa;
-  runtime::Status status = device.isCuda() ? playOnCuda(*entry, pinned, inputs, outputs, device)
-                                           : playOnCpu(*entry, pinned, inputs, outputs, device);
+  runtime::Status status =
+      device.isCuda() ? playOnCuda(*entry, pinned, inputs, outputs, device)
+                      : playOnCpu(*entry, pinned, inputs, outputs, device);
   for (auto &[name, array] : outputs)
     array.decode();
   return status;

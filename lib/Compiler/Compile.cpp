@@ -11,24 +11,31 @@
 using namespace mlir;
 using namespace prism;
 
-std::string prism::compilerVersion() { return "prism 0.1.0 (LLVM " LLVM_VERSION_STRING ")"; }
+std::string prism::compilerVersion() {
+  return "prism 0.1.0 (LLVM " LLVM_VERSION_STRING ")";
+}
 
 /// Rows of the decision table for one target: short sequences go recurrent.
-static void addChoice(runtime::EntryInfo &entry, runtime::Target target, scan::RecurrenceOp op,
+static void addChoice(runtime::EntryInfo &entry, runtime::Target target,
+                      scan::RecurrenceOp op,
                       ArrayRef<scan::Schedule> schedules) {
   // Several chips or levels share one row.
   for (const runtime::ChoiceRow &row : entry.choice)
     if (row.target == target)
       return;
   bool both = schedules.size() > 1;
-  auto where = target == runtime::Target::Cuda ? scan::PlanTarget::cuda : scan::PlanTarget::cpu;
+  auto where = target == runtime::Target::Cuda ? scan::PlanTarget::cuda
+                                               : scan::PlanTarget::cpu;
   if (both) {
     int64_t upTo = scan::recurrentUpTo(op, where);
-    entry.choice.push_back({target, upTo, scan::stringifySchedule(scan::Schedule::recurrent).str()});
+    entry.choice.push_back(
+        {target, upTo,
+         scan::stringifySchedule(scan::Schedule::recurrent).str()});
     if (upTo == INT64_MAX)
       return; // at any length
   }
-  entry.choice.push_back({target, INT64_MAX, scan::stringifySchedule(schedules.front()).str()});
+  entry.choice.push_back(
+      {target, INT64_MAX, scan::stringifySchedule(schedules.front()).str()});
 }
 
 namespace {
@@ -36,9 +43,11 @@ namespace {
 /// PTX beside the compilation of the next unit.
 class BundleBuilder {
 public:
-  BundleBuilder(ModuleOp module, const CompileOptions &options) : module(module), options(options) {}
+  BundleBuilder(ModuleOp module, const CompileOptions &options)
+      : module(module), options(options) {}
 
-  LogicalResult addEntry(func::FuncOp function, ArrayRef<targetinfo::Target> targets);
+  LogicalResult addEntry(func::FuncOp function,
+                         ArrayRef<targetinfo::Target> targets);
   FailureOr<CompileResult> finish();
 
 private:
@@ -78,22 +87,26 @@ FailureOr<BundleBuilder::Made *> BundleBuilder::make(const Unit &unit) {
   if (entry)
     return entry.get();
   if (options.progress)
-    options.progress("entry " + unit.entry + ", schedule " + scan::stringifySchedule(unit.plan.getSchedule()).str() +
+    options.progress("entry " + unit.entry + ", schedule " +
+                     scan::stringifySchedule(unit.plan.getSchedule()).str() +
                      ", " + unit.target.str());
   FailureOr<std::vector<CompiledKernel>> kernels = compileUnit(unit);
   if (failed(kernels))
     return failure();
   entry = std::make_unique<Made>();
   entry->kernels = std::move(*kernels);
-  entry->stem = unit.entry + "." + scan::stringifySchedule(unit.plan.getSchedule()).str() + ".";
+  entry->stem = unit.entry + "." +
+                scan::stringifySchedule(unit.plan.getSchedule()).str() + ".";
   if (unit.target.isCuda() && options.assemble)
     for (CompiledKernel &kernel : entry->kernels)
-      entry->assembly.push_back(std::async(std::launch::async, assembleKernel, std::ref(kernel)));
+      entry->assembly.push_back(
+          std::async(std::launch::async, assembleKernel, std::ref(kernel)));
   order.push_back(entry.get());
   return entry.get();
 }
 
-LogicalResult BundleBuilder::addEntry(func::FuncOp function, ArrayRef<targetinfo::Target> targets) {
+LogicalResult BundleBuilder::addEntry(func::FuncOp function,
+                                      ArrayRef<targetinfo::Target> targets) {
   scan::RecurrenceOp op;
   function.walk([&](scan::RecurrenceOp found) { op = found; });
   runtime::EntryInfo info;
@@ -106,13 +119,16 @@ LogicalResult BundleBuilder::addEntry(func::FuncOp function, ArrayRef<targetinfo
     for (Unit &unit : *units) {
       schedules.push_back(unit.plan.getSchedule());
       if (info.name.empty())
-        info = describeEntry(*unit.module->getOps<tile::ProgramOp>().begin(), function.getName());
+        info = describeEntry(*unit.module->getOps<tile::ProgramOp>().begin(),
+                             function.getName());
       FailureOr<Made *> kernels = make(unit);
       if (failed(kernels))
         return failure();
       used.push_back(*kernels);
     }
-    addChoice(info, target.isCuda() ? runtime::Target::Cuda : runtime::Target::Cpu, op, schedules);
+    addChoice(info,
+              target.isCuda() ? runtime::Target::Cuda : runtime::Target::Cpu,
+              op, schedules);
   }
   entries.emplace_back(std::move(info), std::move(used));
   return success();
@@ -160,7 +176,8 @@ FailureOr<CompileResult> BundleBuilder::finish() {
   return result;
 }
 
-FailureOr<CompileResult> prism::compileModule(ModuleOp module, const CompileOptions &options) {
+FailureOr<CompileResult> prism::compileModule(ModuleOp module,
+                                              const CompileOptions &options) {
   auto functions = findEntries(module, options.entries);
   if (failed(functions))
     return failure();

@@ -12,7 +12,8 @@ using namespace prism;
 namespace {
 /// Multiply-adds count two; per token and value head, of the recurrence itself.
 struct Cost {
-  int64_t keys = 0, values = 0, erases = 0, injects = 0, ties = 0, reads = 0, decays = 0;
+  int64_t keys = 0, values = 0, erases = 0, injects = 0, ties = 0, reads = 0,
+          decays = 0;
 
   explicit Cost(scan::RecurrenceOp op) {
     auto state = cast<RankedTensorType>(op.getStateArgument(0).getType());
@@ -41,13 +42,16 @@ struct Cost {
 
   /// Token by token: a decay is 1, an erase 4, a write 2, a read 2 per element.
   int64_t recurrent() const {
-    return keys * values * ((decays ? 1 : 0) + 4 * erases + 2 * injects + 2 * reads);
+    return keys * values *
+           ((decays ? 1 : 0) + 4 * erases + 2 * injects + 2 * reads);
   }
   /// In chunks of C tokens, dense C x C, direct solve.
   int64_t chunked(int64_t chunk) const {
     int64_t writers = erases + injects;
     int64_t scores = 2 * keys * chunk * (erases * writers + reads * writers);
-    int64_t applied = 2 * values * chunk * (erases * injects + reads * writers) + values * chunk * erases * erases;
+    int64_t applied =
+        2 * values * chunk * (erases * injects + reads * writers) +
+        values * chunk * erases * erases;
     return scores + applied + 2 * keys * values * (erases + reads + writers);
   }
 };
@@ -58,16 +62,21 @@ static std::string describeFactor(Operation *factor) {
   llvm::raw_string_ostream os(text);
   auto ranks = [](Value key) -> std::string {
     auto type = cast<RankedTensorType>(key.getType());
-    return type.getRank() == 2 ? "rank " + std::to_string(type.getDimSize(0)) : "rank 1";
+    return type.getRank() == 2 ? "rank " + std::to_string(type.getDimSize(0))
+                               : "rank 1";
   };
   if (auto decay = dyn_cast<scan::DecayOp>(factor))
     os << "decay along " << scan::stringifyDecayAlong(decay.getAlong());
   else if (auto erase = dyn_cast<scan::EraseOp>(factor))
-    os << "erase, " << ranks(erase.getWrite()) << (erase.getRead() == erase.getWrite() ? ", tied keys (delta rule)" : ", free keys")
+    os << "erase, " << ranks(erase.getWrite())
+       << (erase.getRead() == erase.getWrite() ? ", tied keys (delta rule)"
+                                               : ", free keys")
        << (erase.getOf() ? ", reading an earlier state" : "");
   else if (auto inject = dyn_cast<scan::InjectOp>(factor))
     os << "injection, " << ranks(inject.getKey())
-       << (inject.getValue().getDefiningOp<scan::RefineOp>() ? ", values from the refinement loop" : "");
+       << (inject.getValue().getDefiningOp<scan::RefineOp>()
+               ? ", values from the refinement loop"
+               : "");
   else
     os << factor->getName();
   return text;
@@ -92,16 +101,20 @@ static int64_t bytesPerToken(scan::RecurrenceOp op) {
   return bytes;
 }
 
-void prism::explainEntry(raw_ostream &os, func::FuncOp entry, ArrayRef<Unit> units, ArrayRef<std::string> notes) {
+void prism::explainEntry(raw_ostream &os, func::FuncOp entry,
+                         ArrayRef<Unit> units, ArrayRef<std::string> notes) {
   scan::RecurrenceOp op;
   entry.walk([&](scan::RecurrenceOp found) { op = found; });
   if (!op)
     return;
   os << "entry '" << entry.getName() << "'\n";
   auto state = cast<RankedTensorType>(op.getStateArgument(0).getType());
-  os << "  recognised: one state of " << state.getDimSize(0) << " keys x " << state.getDimSize(1) << " values, "
-     << op.getNumValueHeads() << " value heads" << (op.getReverse() ? ", time reversed" : "") << "; a step is\n";
-  FailureOr<SmallVector<scan::StateOpInterface>> chain = scan::getFactorChain(op, 0);
+  os << "  recognised: one state of " << state.getDimSize(0) << " keys x "
+     << state.getDimSize(1) << " values, " << op.getNumValueHeads()
+     << " value heads" << (op.getReverse() ? ", time reversed" : "")
+     << "; a step is\n";
+  FailureOr<SmallVector<scan::StateOpInterface>> chain =
+      scan::getFactorChain(op, 0);
   SmallVector<scan::ReadOp> reads;
   op.getBody().walk([&](scan::ReadOp read) { reads.push_back(read); });
   auto printReads = [&](Value of) {
@@ -117,19 +130,24 @@ void prism::explainEntry(raw_ostream &os, func::FuncOp entry, ArrayRef<Unit> uni
     }
   Cost cost(op);
   double bytes = double(bytesPerToken(op)) / double(op.getNumValueHeads());
-  os << llvm::formatv("  work per token and value head: {0:F1} kFLOP token by token, {1:F0} bytes of inputs and outputs\n",
+  os << llvm::formatv("  work per token and value head: {0:F1} kFLOP token by "
+                      "token, {1:F0} bytes of inputs and outputs\n",
                       cost.recurrent() / 1e3, bytes);
   for (const Unit &unit : units) {
     scan::PlanAttr plan = unit.plan;
-    int64_t flops = plan.getChunk() == 1 ? cost.recurrent() : cost.chunked(plan.getChunk());
-    os << "  on " << unit.target.str() << ": schedule " << scan::stringifySchedule(plan.getSchedule()) << ", chunk "
+    int64_t flops =
+        plan.getChunk() == 1 ? cost.recurrent() : cost.chunked(plan.getChunk());
+    os << "  on " << unit.target.str() << ": schedule "
+       << scan::stringifySchedule(plan.getSchedule()) << ", chunk "
        << plan.getChunk() << ", ";
     if (plan.getValueBlock() == 0)
       os << "all value columns in one work item";
     else
       os << "blocks of " << plan.getValueBlock() << " value columns";
-    os << llvm::formatv("; {0:F1} kFLOP, {1:F1} FLOP per byte", flops / 1e3, flops / bytes);
-    os << "; products " << (state.getElementType().isF64() ? "f64" : "IEEE f32") << "\n";
+    os << llvm::formatv("; {0:F1} kFLOP, {1:F1} FLOP per byte", flops / 1e3,
+                        flops / bytes);
+    os << "; products " << (state.getElementType().isF64() ? "f64" : "IEEE f32")
+       << "\n";
     for (const std::string &remark : unit.remarks)
       os << "    note: " << remark << "\n";
   }

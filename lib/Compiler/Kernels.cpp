@@ -19,18 +19,21 @@ using namespace mlir;
 using namespace prism;
 
 /// A copy of the unit's module whose program has the kernel's symbol.
-static OwningOpRef<ModuleOp> copyForKernel(const Unit &unit, std::string &symbol, tile::ProgramOp &program) {
+static OwningOpRef<ModuleOp>
+copyForKernel(const Unit &unit, std::string &symbol, tile::ProgramOp &program) {
   // The lowerings are called as functions here, not as passes that would load
   // the dialects they build.
   unit.module.get().getContext()->loadAllAvailableDialects();
   OwningOpRef<ModuleOp> copy = unit.module.get().clone();
   program = *copy->getOps<tile::ProgramOp>().begin();
-  symbol = "prism_" + unit.entry + "_" + scan::stringifySchedule(unit.plan.getSchedule()).str();
+  symbol = "prism_" + unit.entry + "_" +
+           scan::stringifySchedule(unit.plan.getSchedule()).str();
   program.setSymName(symbol);
   return copy;
 }
 
-static runtime::KernelInfo describe(const Unit &unit, const std::string &symbol, tile::ProgramOp program) {
+static runtime::KernelInfo describe(const Unit &unit, const std::string &symbol,
+                                    tile::ProgramOp program) {
   runtime::KernelInfo info;
   info.symbol = symbol;
   info.plan.schedule = scan::stringifySchedule(unit.plan.getSchedule()).str();
@@ -44,15 +47,19 @@ static runtime::KernelInfo describe(const Unit &unit, const std::string &symbol,
 
 static FailureOr<std::string> linkObject(ModuleOp module, StringRef isa) {
   llvm::SmallString<128> folder;
-  if (std::error_code code = llvm::sys::fs::createUniqueDirectory("prism-link", folder))
-    return module.emitError("cannot make a temporary folder: ") << code.message();
+  if (std::error_code code =
+          llvm::sys::fs::createUniqueDirectory("prism-link", folder))
+    return module.emitError("cannot make a temporary folder: ")
+           << code.message();
   llvm::scope_exit cleanUp([&] { llvm::sys::fs::remove_directories(folder); });
-  std::string object = (folder + "/kernel.o").str(), shared = (folder + "/kernel.so").str();
+  std::string object = (folder + "/kernel.o").str(),
+              shared = (folder + "/kernel.so").str();
   {
     std::error_code code;
     llvm::raw_fd_ostream os(object, code);
     if (code)
-      return module.emitError("cannot write '") << object << "': " << code.message();
+      return module.emitError("cannot write '")
+             << object << "': " << code.message();
     if (failed(emitObject(module, isa, os)))
       return failure();
   }
@@ -61,12 +68,14 @@ static FailureOr<std::string> linkObject(ModuleOp module, StringRef isa) {
     return module.emitError(error);
   auto buffer = llvm::MemoryBuffer::getFile(shared);
   if (!buffer)
-    return module.emitError("cannot read '") << shared << "': " << buffer.getError().message();
+    return module.emitError("cannot read '")
+           << shared << "': " << buffer.getError().message();
   return (*buffer)->getBuffer().str();
 }
 
 /// Converts a CPU unit for one level; `info` gets its symbol and workspace.
-static LogicalResult convertForLevel(ModuleOp module, StringRef level, runtime::KernelInfo &info) {
+static LogicalResult convertForLevel(ModuleOp module, StringRef level,
+                                     runtime::KernelInfo &info) {
   FailureOr<CPUOptions> options = CPUOptions::forIsa(level);
   if (failed(options))
     return module.emitError("no code for the level '") << level << "'";
@@ -110,14 +119,17 @@ static FailureOr<std::vector<CompiledKernel>> compileForCuda(const Unit &unit) {
   kernel.info.ptxVersion = targetinfo::formatPtxVersion(gpu.ptxVersion);
   tiletogpu::GPUOptions options;
   options.target = gpu;
-  FailureOr<tiletogpu::GPUKernelInfo> converted = tiletogpu::convertProgramToGPU(program, options);
+  FailureOr<tiletogpu::GPUKernelInfo> converted =
+      tiletogpu::convertProgramToGPU(program, options);
   if (failed(converted) || failed(lowerKernelToNVVM(*module)))
     return failure();
   kernel.info.threads = converted->threads;
   kernel.info.shared = converted->sharedBytes;
   kernel.info.itemsPerBlock = converted->itemsPerBlock;
   if (!converted->declined.empty())
-    kernel.notes.push_back("entry '" + unit.entry + "': state in shared memory, not in registers: " + converted->declined);
+    kernel.notes.push_back(
+        "entry '" + unit.entry +
+        "': state in shared memory, not in registers: " + converted->declined);
   FailureOr<std::string> ptx = emitPTX(*module, gpu);
   if (failed(ptx))
     return failure();
@@ -133,15 +145,17 @@ FailureOr<std::vector<CompiledKernel>> prism::compileUnit(const Unit &unit) {
 
 std::string prism::assembleKernel(CompiledKernel &kernel) {
   std::string error;
-  FailureOr<Assembled> assembled = assemble(kernel.ptx, kernel.info.chip, error);
+  FailureOr<Assembled> assembled =
+      assemble(kernel.ptx, kernel.info.chip, error);
   if (failed(assembled))
     return error;
   kernel.cubin = std::move(assembled->cubin);
   if (!assembled->note.empty())
     kernel.notes.push_back(assembled->note);
   if (assembled->resources.spillStores > 0)
-    kernel.notes.push_back(kernel.info.symbol + " for " + kernel.info.chip + ": spills " +
-                           std::to_string(assembled->resources.spillStores) + " bytes");
+    kernel.notes.push_back(
+        kernel.info.symbol + " for " + kernel.info.chip + ": spills " +
+        std::to_string(assembled->resources.spillStores) + " bytes");
   return "";
 }
 
@@ -154,7 +168,8 @@ FailureOr<std::string> prism::emitLLVMText(const Unit &unit) {
   if (failed(convertForLevel(*module, level, info)))
     return failure();
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code = translateToOptimizedLLVM(*module, level, context);
+  std::unique_ptr<llvm::Module> code =
+      translateToOptimizedLLVM(*module, level, context);
   if (!code)
     return failure();
   std::string text;

@@ -12,36 +12,44 @@
 using namespace mlir;
 using namespace prism;
 
-FailureOr<std::vector<func::FuncOp>> prism::findEntries(ModuleOp module, ArrayRef<std::string> wanted) {
+FailureOr<std::vector<func::FuncOp>>
+prism::findEntries(ModuleOp module, ArrayRef<std::string> wanted) {
   std::vector<func::FuncOp> all, chosen;
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(scan::kEntryAttr))
       all.push_back(function);
   if (all.empty())
-    return module.emitError("no entry: expected a func.func with the attribute ") << scan::kEntryAttr;
+    return module.emitError(
+               "no entry: expected a func.func with the attribute ")
+           << scan::kEntryAttr;
   if (wanted.empty())
     return all;
   for (const std::string &name : wanted) {
-    auto found = llvm::find_if(all, [&](func::FuncOp f) { return f.getName() == name; });
+    auto found =
+        llvm::find_if(all, [&](func::FuncOp f) { return f.getName() == name; });
     if (found != all.end()) {
       chosen.push_back(*found);
       continue;
     }
     auto nearest = llvm::min_element(all, [&](func::FuncOp a, func::FuncOp b) {
       func::FuncOp left = a, right = b;
-      return left.getName().edit_distance(name) < right.getName().edit_distance(name);
+      return left.getName().edit_distance(name) <
+             right.getName().edit_distance(name);
     });
     func::FuncOp hint = *nearest;
-    return module.emitError("no entry '") << name << "'; did you mean '" << hint.getName() << "'?";
+    return module.emitError("no entry '")
+           << name << "'; did you mean '" << hint.getName() << "'?";
   }
   return chosen;
 }
 
-FailureOr<std::vector<targetinfo::Target>> prism::parseTargets(ModuleOp module, ArrayRef<std::string> targets) {
+FailureOr<std::vector<targetinfo::Target>>
+prism::parseTargets(ModuleOp module, ArrayRef<std::string> targets) {
   std::vector<targetinfo::Target> parsed;
   for (const std::string &text : targets) {
     std::string error;
-    std::optional<targetinfo::Target> target = targetinfo::parseTarget(text, error);
+    std::optional<targetinfo::Target> target =
+        targetinfo::parseTarget(text, error);
     if (!target)
       return module.emitError(error);
     parsed.push_back(*target);
@@ -56,7 +64,8 @@ static scan::RecurrenceOp recurrenceOf(func::FuncOp entry) {
 }
 
 /// A module of its own with the entry, planned, as a tile program.
-static FailureOr<OwningOpRef<ModuleOp>> buildTileModule(func::FuncOp entry, scan::PlanAttr plan) {
+static FailureOr<OwningOpRef<ModuleOp>> buildTileModule(func::FuncOp entry,
+                                                        scan::PlanAttr plan) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(entry.getLoc());
   OpBuilder builder(module->getBodyRegion());
   auto copy = cast<func::FuncOp>(builder.clone(*entry));
@@ -69,9 +78,12 @@ static FailureOr<OwningOpRef<ModuleOp>> buildTileModule(func::FuncOp entry, scan
 }
 
 /// The plan with what the user fixed.
-static scan::PlanAttr withOverride(scan::PlanAttr plan, const PlanOverride &given) {
-  return scan::PlanAttr::get(plan.getContext(), plan.getSchedule(), given.chunk.value_or(plan.getChunk()),
-                             given.valueBlock.value_or(plan.getValueBlock()), given.stages.value_or(plan.getStages()));
+static scan::PlanAttr withOverride(scan::PlanAttr plan,
+                                   const PlanOverride &given) {
+  return scan::PlanAttr::get(plan.getContext(), plan.getSchedule(),
+                             given.chunk.value_or(plan.getChunk()),
+                             given.valueBlock.value_or(plan.getValueBlock()),
+                             given.stages.value_or(plan.getStages()));
 }
 
 namespace {
@@ -82,24 +94,30 @@ struct Wish {
 };
 } // namespace
 
-static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op, const CompileOptions &options,
+static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op,
+                               const CompileOptions &options,
                                std::vector<std::string> &remarks) {
   Wish wish;
   if (scan::PlanAttr plan = op.getPlanAttr()) // written in the spec or the IR
     wish.given = {plan.getSchedule(), plan.getChunk(),
                   // 0 leaves the split to the target.
-                  plan.getValueBlock() ? std::optional(plan.getValueBlock()) : std::nullopt, plan.getStages()};
+                  plan.getValueBlock() ? std::optional(plan.getValueBlock())
+                                       : std::nullopt,
+                  plan.getStages()};
   for (const std::string &key : {std::string(), entry.getName().str()})
     if (auto found = options.plans.find(key); found != options.plans.end())
       wish.given = found->second;
   if (wish.given.chunk && *wish.given.chunk > 1 && !wish.given.schedule)
     wish.given.schedule = scan::Schedule::chunk;
-  if (wish.given.schedule == scan::Schedule::recurrent && wish.given.chunk.value_or(1) != 1)
-    return entry.emitError("plan: the recurrent schedule has chunk 1, found ") << *wish.given.chunk;
+  if (wish.given.schedule == scan::Schedule::recurrent &&
+      wish.given.chunk.value_or(1) != 1)
+    return entry.emitError("plan: the recurrent schedule has chunk 1, found ")
+           << *wish.given.chunk;
 
   std::string reason;
   Operation *without = scan::findFactorWithoutChunkForm(op, reason);
-  bool stepwise = entry->getAttrOfType<StringAttr>(scan::kEntryAttr).getValue() == "decode";
+  bool stepwise =
+      entry->getAttrOfType<StringAttr>(scan::kEntryAttr).getValue() == "decode";
   if (wish.given.schedule) {
     wish.schedules = {*wish.given.schedule};
   } else if (without) {
@@ -114,8 +132,10 @@ static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op, const 
 }
 
 /// The first candidate whose tiles fit the chip.
-static FailureOr<Unit> buildCudaUnit(func::FuncOp entry, ArrayRef<scan::PlanAttr> candidates,
-                                     const targetinfo::Target &target, const PlanOverride &given) {
+static FailureOr<Unit> buildCudaUnit(func::FuncOp entry,
+                                     ArrayRef<scan::PlanAttr> candidates,
+                                     const targetinfo::Target &target,
+                                     const PlanOverride &given) {
   int64_t bytes = 0, limit = target.gpu().sharedMemoryPerBlock;
   for (scan::PlanAttr candidate : candidates) {
     scan::PlanAttr plan = withOverride(candidate, given);
@@ -135,13 +155,16 @@ static FailureOr<Unit> buildCudaUnit(func::FuncOp entry, ArrayRef<scan::PlanAttr
       return unit;
     }
   }
-  return entry.emitError("needs ") << bytes << " bytes of shared memory on " << target.str() << ", which has " << limit
-                                   << " bytes a block; "
-                                   << (given.chunk || given.valueBlock ? "give a smaller chunk or value_block in the plan"
-                                                                       : "reduce K");
+  return entry.emitError("needs ")
+         << bytes << " bytes of shared memory on " << target.str()
+         << ", which has " << limit << " bytes a block; "
+         << (given.chunk || given.valueBlock
+                 ? "give a smaller chunk or value_block in the plan"
+                 : "reduce K");
 }
 
-FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry, const targetinfo::Target &target,
+FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
+                                               const targetinfo::Target &target,
                                                const CompileOptions &options) {
   scan::RecurrenceOp op = recurrenceOf(entry);
   if (!op)
@@ -153,10 +176,12 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry, const targeti
   auto where = target.isCuda() ? scan::PlanTarget::cuda : scan::PlanTarget::cpu;
   std::vector<Unit> units;
   for (scan::Schedule schedule : wish->schedules) {
-    SmallVector<scan::PlanAttr> candidates = scan::candidatePlans(op, schedule, where);
+    SmallVector<scan::PlanAttr> candidates =
+        scan::candidatePlans(op, schedule, where);
     if (!canSplitValues(op))
       for (scan::PlanAttr &plan : candidates)
-        plan = scan::PlanAttr::get(plan.getContext(), plan.getSchedule(), plan.getChunk(), 0, plan.getStages());
+        plan = scan::PlanAttr::get(plan.getContext(), plan.getSchedule(),
+                                   plan.getChunk(), 0, plan.getStages());
     FailureOr<Unit> unit = failure();
     if (target.isCuda()) {
       unit = buildCudaUnit(entry, candidates, target, wish->given);
@@ -164,7 +189,8 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry, const targeti
       scan::PlanAttr plan = withOverride(candidates.front(), wish->given);
       FailureOr<OwningOpRef<ModuleOp>> module = buildTileModule(entry, plan);
       if (succeeded(module))
-        unit = Unit{entry.getName().str(), target, plan, std::move(*module), {}};
+        unit =
+            Unit{entry.getName().str(), target, plan, std::move(*module), {}};
     }
     if (failed(unit))
       return failure();

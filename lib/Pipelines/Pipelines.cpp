@@ -11,7 +11,8 @@
 using namespace mlir;
 using namespace prism;
 
-void prism::buildScanToTilePipeline(OpPassManager &pm, const ScanToTileOptions &options) {
+void prism::buildScanToTilePipeline(OpPassManager &pm,
+                                    const ScanToTileOptions &options) {
   // Folders first: a factor that does nothing needs no code.
   pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createCSEPass());
@@ -25,7 +26,8 @@ void prism::buildScanToTilePipeline(OpPassManager &pm, const ScanToTileOptions &
 }
 
 void prism::registerPrismPipelines() {
-  PassPipelineRegistration<ScanToTileOptions>("prism-scan-to-tile",
-                                              "Turn scan entries into tile programs: plan, convert, clean up",
-                                              buildScanToTilePipeline);
+  PassPipelineRegistration<ScanToTileOptions>(
+      "prism-scan-to-tile",
+      "Turn scan entries into tile programs: plan, convert, clean up",
+      buildScanToTilePipeline);
 }

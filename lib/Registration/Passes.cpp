@@ -7,10 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Prism/Dialect/Scan/Transforms/Passes.h"
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
 #include "Prism/Conversion/TileToCPU/TileToCPU.h"
 #include "Prism/Conversion/TileToGPU/TileToGPU.h"
-#include "Prism/Dialect/Scan/Transforms/Passes.h"
 #include "Prism/Pipelines/Pipelines.h"
 #include "Prism/Registration/Registration.h"
 #include "mlir/Transforms/Passes.h"

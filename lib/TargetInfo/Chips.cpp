@@ -20,7 +20,8 @@ struct Chip {
 } // namespace
 
 // Shared memory is what one block may opt in to; 1 KiB of a multiprocessor's
-// is the system's. Part: A100, A10, L40, H200, H200, B200, B200, B300, RTX 5090.
+// is the system's. Part: A100, A10, L40, H200, H200, B200, B200, B300, RTX
+// 5090.
 static constexpr Chip chips[] = {
     {"sm_80", 80, 163, 108, 2.0e12, TensorCores::MmaSync, 70, 70},
     {"sm_86", 86, 99, 84, 0.6e12, TensorCores::MmaSync, 71, 71},
@@ -34,8 +35,9 @@ static constexpr Chip chips[] = {
     {"sm_120a", 120, 99, 170, 1.8e12, TensorCores::MmaSync, 87, 87},
 };
 
-static constexpr StringLiteral names[] = {"sm_80",  "sm_86",   "sm_89",   "sm_90",  "sm_90a",
-                                          "sm_100", "sm_100a", "sm_103a", "sm_120", "sm_120a"};
+static constexpr StringLiteral names[] = {
+    "sm_80",  "sm_86",   "sm_89",   "sm_90",  "sm_90a",
+    "sm_100", "sm_100a", "sm_103a", "sm_120", "sm_120a"};
 static_assert(std::size(names) == std::size(chips), "one name a chip");
 
 static constexpr StringLiteral levels[] = {"x86-64-v3", "x86-64-v4"};

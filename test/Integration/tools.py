@@ -19,8 +19,8 @@ class Tools:
     def __init__(self, bin_dir, device="cpu", limit=True):
         self.bin = bin_dir
         self.device = device
-        # The CUDA driver reserves far more address space than it uses.
-        self.limit = limit and device == "cpu"
+        # The CUDA driver and the sanitizers reserve far more address space than they use.
+        self.limit = limit and device == "cpu" and "ASAN_OPTIONS" not in os.environ
         self.scratch = tempfile.mkdtemp(prefix="prism-test-")
 
     def run(self, tool, *arguments, timeout=300):

@@ -3,14 +3,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Commands.h"
-#include "llvm/ADT/SmallString.h"
+#include "prism-runtime/Npy.h"
+#include "prism-runtime/Program.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
-#include "prism-runtime/Npy.h"
-#include "prism-runtime/Program.h"
 
 using namespace mlir;
 using namespace prism;
@@ -19,18 +19,22 @@ using namespace prism;
 // Options
 //===----------------------------------------------------------------------===//
 
-static FailureOr<check::InputOptions> parseCall(ModuleOp module, const CallOptions &call) {
+static FailureOr<check::InputOptions> parseCall(ModuleOp module,
+                                                const CallOptions &call) {
   check::InputOptions options;
   options.seed = call.seed;
   options.initialState = !call.noInitialState;
   std::optional<check::GateSet> gates = check::parseGateSet(call.gates);
   if (!gates)
-    return module.emitError("--gates: expected mild, hard, mixed or burst, found '") << call.gates << "'";
+    return module.emitError(
+               "--gates: expected mild, hard, mixed or burst, found '")
+           << call.gates << "'";
   options.gates = *gates;
   SmallVector<StringRef> parts;
   StringRef(call.shape).split(parts, ',', -1, /*KeepEmpty=*/false);
   auto parse = [&](StringRef text, int64_t low, int64_t &value) {
-    return !text.getAsInteger(10, value) && value >= low && value <= (int64_t(1) << 40);
+    return !text.getAsInteger(10, value) && value >= low &&
+           value <= (int64_t(1) << 40);
   };
   for (StringRef part : parts) {
     auto [key, value] = part.split('=');
@@ -47,10 +51,12 @@ static FailureOr<check::InputOptions> parseCall(ModuleOp module, const CallOptio
         return parse(text, 0, options.lengths.back());
       });
     } else {
-      return module.emitError("--shape: unknown size '") << key << "', expected B, T or lengths (as in B=2,T=65)";
+      return module.emitError("--shape: unknown size '")
+             << key << "', expected B, T or lengths (as in B=2,T=65)";
     }
     if (!good)
-      return module.emitError("--shape: expected a number for ") << key << ", found '" << value << "'";
+      return module.emitError("--shape: expected a number for ")
+             << key << ", found '" << value << "'";
   }
   return options;
 }
@@ -59,8 +65,10 @@ static FailureOr<check::InputOptions> parseCall(ModuleOp module, const CallOptio
 // --check
 //===----------------------------------------------------------------------===//
 
-static LogicalResult checkEntry(ModuleOp module, func::FuncOp entry, const runtime::Program &program,
-                                const runtime::EntryInfo &info, const check::InputOptions &options,
+static LogicalResult checkEntry(ModuleOp module, func::FuncOp entry,
+                                const runtime::Program &program,
+                                const runtime::EntryInfo &info,
+                                const check::InputOptions &options,
                                 const CallOptions &call) {
   check::HostArrays inputs = check::makeInputs(entry, info, options);
   check::HostArrays blank;
@@ -71,7 +79,8 @@ static LogicalResult checkEntry(ModuleOp module, func::FuncOp entry, const runti
       return module.emitError(sizes.error());
     blank = check::makeOutputs(info, *sizes);
   }
-  FailureOr<check::HostArrays> references = check::runOracle(entry, info, inputs, blank);
+  FailureOr<check::HostArrays> references =
+      check::runOracle(entry, info, inputs, blank);
   if (failed(references))
     return failure();
   runtime::DType io = runtime::DType::F32;
@@ -84,26 +93,35 @@ static LogicalResult checkEntry(ModuleOp module, func::FuncOp entry, const runti
     if (!check::canPlay(kernel, device))
       continue;
     check::HostArrays outputs = blank;
-    if (runtime::Status status = check::play(program, info.name, kernel, inputs, outputs, device); !status)
+    if (runtime::Status status =
+            check::play(program, info.name, kernel, inputs, outputs, device);
+        !status)
       return module.emitError(status.error());
     any = true;
-    for (const check::TensorError &error : check::compare(info, outputs, *references, check::errorLimit(io))) {
-      llvm::outs() << llvm::formatv("{0} {1} {2,-9} chunk {3,-3} {4,-12} rms {5:e2}, worst head {6:e2}, limit {7:e1}: {8}\n",
-                                    info.name, device.isCuda() ? kernel.chip : kernel.isa, kernel.plan.schedule,
-                                    kernel.plan.chunk, error.name, error.ratio, error.worstHead, error.limit,
-                                    error.passed ? "ok" : "WRONG");
+    for (const check::TensorError &error :
+         check::compare(info, outputs, *references, check::errorLimit(io))) {
+      llvm::outs() << llvm::formatv(
+          "{0} {1} {2,-9} chunk {3,-3} {4,-12} rms {5:e2}, worst head {6:e2}, "
+          "limit {7:e1}: {8}\n",
+          info.name, device.isCuda() ? kernel.chip : kernel.isa,
+          kernel.plan.schedule, kernel.plan.chunk, error.name, error.ratio,
+          error.worstHead, error.limit, error.passed ? "ok" : "WRONG");
       passed &= error.passed;
     }
   }
   if (!any)
-    return module.emitError("--check: no kernel of entry '") << info.name << "' runs on " << call.device
-                                                             << "; add its target (--target)";
+    return module.emitError("--check: no kernel of entry '")
+           << info.name << "' runs on " << call.device
+           << "; add its target (--target)";
   if (!passed)
-    return module.emitError("entry '") << info.name << "' differs from the float64 recurrence";
+    return module.emitError("entry '")
+           << info.name << "' differs from the float64 recurrence";
   return success();
 }
 
-LogicalResult prism::checkEntries(ModuleOp module, const CompileOptions &options, const CallOptions &call) {
+LogicalResult prism::checkEntries(ModuleOp module,
+                                  const CompileOptions &options,
+                                  const CallOptions &call) {
   FailureOr<check::InputOptions> inputs = parseCall(module, call);
   auto entries = findEntries(module, options.entries);
   if (failed(inputs) || failed(entries))
@@ -112,16 +130,20 @@ LogicalResult prism::checkEntries(ModuleOp module, const CompileOptions &options
   if (failed(result))
     return failure();
   SmallString<128> folder;
-  if (std::error_code code = llvm::sys::fs::createUniqueDirectory("prism-check", folder))
-    return module.emitError("cannot make a temporary folder: ") << code.message();
+  if (std::error_code code =
+          llvm::sys::fs::createUniqueDirectory("prism-check", folder))
+    return module.emitError("cannot make a temporary folder: ")
+           << code.message();
   llvm::scope_exit cleanUp([&] { llvm::sys::fs::remove_directories(folder); });
   if (llvm::Error error = writeBundle(result->bundle, folder))
     return module.emitError(llvm::toString(std::move(error)));
-  runtime::Result<runtime::Program> program = runtime::Program::load(folder.str().str());
+  runtime::Result<runtime::Program> program =
+      runtime::Program::load(folder.str().str());
   if (!program)
     return module.emitError(program.error());
   LogicalResult status = success();
-  for (auto [entry, info] : llvm::zip(*entries, result->bundle.manifest.entries))
+  for (auto [entry, info] :
+       llvm::zip(*entries, result->bundle.manifest.entries))
     if (failed(checkEntry(module, entry, *program, info, *inputs, call)))
       status = failure();
   return status;
@@ -131,7 +153,9 @@ LogicalResult prism::checkEntries(ModuleOp module, const CompileOptions &options
 // --sample
 //===----------------------------------------------------------------------===//
 
-LogicalResult prism::writeSamples(ModuleOp module, const CompileOptions &options, const CallOptions &call) {
+LogicalResult prism::writeSamples(ModuleOp module,
+                                  const CompileOptions &options,
+                                  const CallOptions &call) {
   FailureOr<check::InputOptions> inputOptions = parseCall(module, call);
   auto entries = findEntries(module, options.entries);
   auto targets = parseTargets(module, options.targets);
@@ -141,23 +165,32 @@ LogicalResult prism::writeSamples(ModuleOp module, const CompileOptions &options
   auto units = buildUnits(entry, targets->front(), options);
   if (failed(units))
     return failure();
-  runtime::EntryInfo info = describeEntry(*units->front().module->getOps<tile::ProgramOp>().begin(), entry.getName());
-  check::HostArrays inputs = check::makeInputs(entry, info, *inputOptions), outputs;
-  runtime::Result<runtime::Sizes> sizes = runtime::inferSizes(info, check::bindings(inputs, outputs));
+  runtime::EntryInfo info =
+      describeEntry(*units->front().module->getOps<tile::ProgramOp>().begin(),
+                    entry.getName());
+  check::HostArrays inputs = check::makeInputs(entry, info, *inputOptions),
+                    outputs;
+  runtime::Result<runtime::Sizes> sizes =
+      runtime::inferSizes(info, check::bindings(inputs, outputs));
   if (!sizes)
     return module.emitError(sizes.error());
   outputs = check::makeOutputs(info, *sizes);
-  FailureOr<check::HostArrays> references = check::runOracle(entry, info, inputs, outputs);
+  FailureOr<check::HostArrays> references =
+      check::runOracle(entry, info, inputs, outputs);
   if (failed(references))
     return failure();
-  if (std::error_code code = llvm::sys::fs::create_directories(call.sampleFolder))
-    return module.emitError("cannot make '") << call.sampleFolder << "': " << code.message();
-  auto write = [&](const check::HostArray &array, const std::string &name) -> LogicalResult {
+  if (std::error_code code =
+          llvm::sys::fs::create_directories(call.sampleFolder))
+    return module.emitError("cannot make '")
+           << call.sampleFolder << "': " << code.message();
+  auto write = [&](const check::HostArray &array,
+                   const std::string &name) -> LogicalResult {
     std::string path = call.sampleFolder + "/" + name + ".npy";
     runtime::Result<runtime::NpyWriter> writer = runtime::NpyWriter::open(path);
     if (!writer)
       return module.emitError(writer.error());
-    runtime::Status status = writer->write(array.dtype, array.shape, array.bytes.data());
+    runtime::Status status =
+        writer->write(array.dtype, array.shape, array.bytes.data());
     if (status)
       status = writer->commit();
     return status ? success() : LogicalResult(module.emitError(status.error()));

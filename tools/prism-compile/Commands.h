@@ -12,7 +12,7 @@ namespace prism {
 
 /// --check and --sample: shapes and data of one call.
 struct CallOptions {
-  std::string shape;   // "B=2,T=65" or "lengths=3+0+5"
+  std::string shape; // "B=2,T=65" or "lengths=3+0+5"
   std::string gates = "mild";
   std::string device = "cpu";
   std::string sampleFolder;
@@ -22,17 +22,23 @@ struct CallOptions {
 };
 
 /// Prints a stage of every unit (scan, plan, tile, llvm, ptx), or writes the
-/// binary ones (cubin, obj) of the single unit there is. `output` empty: stdout.
-mlir::LogicalResult emitStage(mlir::ModuleOp module, llvm::StringRef stage, const CompileOptions &options,
+/// binary ones (cubin, obj) of the single unit there is. `output` empty:
+/// stdout.
+mlir::LogicalResult emitStage(mlir::ModuleOp module, llvm::StringRef stage,
+                              const CompileOptions &options,
                               llvm::StringRef output);
 
 /// Compiles to a bundle in a temporary folder, plays every kernel it holds for
 /// the device and compares with the float64 recurrence. Prints one line a
 /// kernel and tensor; fails if any is outside its limit.
-mlir::LogicalResult checkEntries(mlir::ModuleOp module, const CompileOptions &options, const CallOptions &call);
+mlir::LogicalResult checkEntries(mlir::ModuleOp module,
+                                 const CompileOptions &options,
+                                 const CallOptions &call);
 
 /// Writes random inputs and the float64 recurrence's outputs as .npy files.
-mlir::LogicalResult writeSamples(mlir::ModuleOp module, const CompileOptions &options, const CallOptions &call);
+mlir::LogicalResult writeSamples(mlir::ModuleOp module,
+                                 const CompileOptions &options,
+                                 const CallOptions &call);
 
 } // namespace prism
 

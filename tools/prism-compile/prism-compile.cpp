@@ -24,36 +24,77 @@ using namespace prism;
 namespace cl = llvm::cl;
 
 static cl::OptionCategory category("prism-compile");
-static cl::opt<std::string> input(cl::Positional, cl::desc("SPEC.json|MODULE.mlir"), cl::Required, cl::cat(category));
-static cl::opt<std::string> output("o", cl::desc("bundle folder, or file of a stage (default: NAME.bundle, or stdout)"),
-                                   cl::value_desc("path"), cl::cat(category));
-static cl::list<std::string> targets("target",
-                                     cl::desc("cpu, cpu:x86-64-v4, cuda:sm_90a, cuda:sm_90a{ptx=8.7,smem=99K}; "
-                                              "several with commas (default: the spec's, else cpu)"),
-                                     cl::value_desc("target,..."), cl::cat(category));
-static cl::list<std::string> entries("entry", cl::desc("entries to compile (default: all of them)"),
-                                     cl::value_desc("forward,decode"), cl::CommaSeparated, cl::cat(category));
-static cl::opt<std::string> emit("emit", cl::desc("stage to print: scan, plan, tile, llvm, ptx, cubin, obj or bundle"),
-                                 cl::init("bundle"), cl::value_desc("stage"), cl::cat(category));
-static cl::opt<std::string> plan("plan", cl::desc("JSON file with a plan, for all entries or by entry"),
-                                 cl::value_desc("file"), cl::cat(category));
-static cl::opt<bool> expand("expand", cl::desc("print the spec written out: no family, all defaults in place"), cl::cat(category));
-static cl::opt<bool> explain("explain", cl::desc("say what was recognised, what was chosen, and what it costs"), cl::cat(category));
-static cl::opt<bool> checkFlag("check", cl::desc("run the compiled entries on random inputs and compare with the float64 recurrence"),
-                           cl::cat(category));
-static cl::opt<std::string> shape("shape", cl::desc("of --check and --sample: B=2,T=65, or lengths=3+0+62 for packed sequences"),
-                                  cl::value_desc("B=..,T=.."), cl::cat(category));
-static cl::opt<std::string> gates("gates", cl::desc("log-gates of --check: mild, hard (-20), mixed (also -88, -inf), burst"),
-                                  cl::init("mild"), cl::cat(category));
-static cl::opt<std::string> device("device", cl::desc("of --check: cpu or cuda:0"), cl::init("cpu"), cl::cat(category));
-static cl::opt<uint64_t> seed("seed", cl::desc("of --check and --sample"), cl::init(1), cl::cat(category));
-static cl::opt<unsigned> threads("cpu-threads", cl::desc("of --check on the CPU (default: all)"), cl::init(0), cl::cat(category));
-static cl::opt<bool> noState("no-initial-state", cl::desc("--check and --sample without an initial state"), cl::cat(category));
-static cl::opt<std::string> sample("sample", cl::desc("write random inputs and the float64 outputs (NAME.expected.npy) to a folder"),
-                                   cl::value_desc("dir"), cl::cat(category));
-static cl::opt<bool> noAssemble("no-assemble", cl::desc("leave PTX unassembled"), cl::cat(category));
+static cl::opt<std::string> input(cl::Positional,
+                                  cl::desc("SPEC.json|MODULE.mlir"),
+                                  cl::Required, cl::cat(category));
+static cl::opt<std::string> output(
+    "o",
+    cl::desc(
+        "bundle folder, or file of a stage (default: NAME.bundle, or stdout)"),
+    cl::value_desc("path"), cl::cat(category));
+static cl::list<std::string> targets(
+    "target",
+    cl::desc("cpu, cpu:x86-64-v4, cuda:sm_90a, cuda:sm_90a{ptx=8.7,smem=99K}; "
+             "several with commas (default: the spec's, else cpu)"),
+    cl::value_desc("target,..."), cl::cat(category));
+static cl::list<std::string>
+    entries("entry", cl::desc("entries to compile (default: all of them)"),
+            cl::value_desc("forward,decode"), cl::CommaSeparated,
+            cl::cat(category));
+static cl::opt<std::string> emit(
+    "emit",
+    cl::desc(
+        "stage to print: scan, plan, tile, llvm, ptx, cubin, obj or bundle"),
+    cl::init("bundle"), cl::value_desc("stage"), cl::cat(category));
+static cl::opt<std::string>
+    plan("plan", cl::desc("JSON file with a plan, for all entries or by entry"),
+         cl::value_desc("file"), cl::cat(category));
+static cl::opt<bool> expand(
+    "expand",
+    cl::desc("print the spec written out: no family, all defaults in place"),
+    cl::cat(category));
+static cl::opt<bool> explain(
+    "explain",
+    cl::desc("say what was recognised, what was chosen, and what it costs"),
+    cl::cat(category));
+static cl::opt<bool>
+    checkFlag("check",
+              cl::desc("run the compiled entries on random inputs and compare "
+                       "with the float64 recurrence"),
+              cl::cat(category));
+static cl::opt<std::string>
+    shape("shape",
+          cl::desc("of --check and --sample: B=2,T=65, or lengths=3+0+62 for "
+                   "packed sequences"),
+          cl::value_desc("B=..,T=.."), cl::cat(category));
+static cl::opt<std::string>
+    gates("gates",
+          cl::desc("log-gates of --check: mild, hard (-20), mixed (also -88, "
+                   "-inf), burst"),
+          cl::init("mild"), cl::cat(category));
+static cl::opt<std::string> device("device",
+                                   cl::desc("of --check: cpu or cuda:0"),
+                                   cl::init("cpu"), cl::cat(category));
+static cl::opt<uint64_t> seed("seed", cl::desc("of --check and --sample"),
+                              cl::init(1), cl::cat(category));
+static cl::opt<unsigned>
+    threads("cpu-threads", cl::desc("of --check on the CPU (default: all)"),
+            cl::init(0), cl::cat(category));
+static cl::opt<bool>
+    noState("no-initial-state",
+            cl::desc("--check and --sample without an initial state"),
+            cl::cat(category));
+static cl::opt<std::string>
+    sample("sample",
+           cl::desc("write random inputs and the float64 outputs "
+                    "(NAME.expected.npy) to a folder"),
+           cl::value_desc("dir"), cl::cat(category));
+static cl::opt<bool> noAssemble("no-assemble",
+                                cl::desc("leave PTX unassembled"),
+                                cl::cat(category));
 
-static constexpr const char *overview = R"(Compiles a prefix-scannable sequence model to kernels.
+static constexpr const char *overview =
+    R"(Compiles a prefix-scannable sequence model to kernels.
 
   prism-compile examples/gated_deltanet.json -o gdn --target=cpu,cuda:sm_90a
   prism-compile examples/prism_l2.json --check --shape B=2,T=1000
@@ -66,7 +107,8 @@ static int fail(const llvm::Twine &message) {
   return 1;
 }
 
-/// The module of a .json or .mlir input, its bundle name, expanded text and targets.
+/// The module of a .json or .mlir input, its bundle name, expanded text and
+/// targets.
 struct Input {
   OwningOpRef<ModuleOp> module;
   std::string name, spec;
@@ -90,7 +132,8 @@ static std::vector<std::string> splitTargets(ArrayRef<std::string> given) {
   return split;
 }
 
-static std::optional<Input> readSpecInput(StringRef text, MLIRContext &context) {
+static std::optional<Input> readSpecInput(StringRef text,
+                                          MLIRContext &context) {
   spec::SpecDiagnostic diagnostic;
   llvm::FailureOr<spec::Spec> model = spec::readSpec(text, input, diagnostic);
   if (failed(model)) {
@@ -117,7 +160,8 @@ static int writeTheBundle(Input &in, const CompileOptions &options) {
     return fail(llvm::toString(std::move(error)));
   for (const std::string &note : result->notes)
     llvm::errs() << "prism-compile: note: " << note << "\n";
-  llvm::outs() << "wrote " << path << " (" << result->bundle.files.size() << " files)\n";
+  llvm::outs() << "wrote " << path << " (" << result->bundle.files.size()
+               << " files)\n";
   return 0;
 }
 
@@ -141,7 +185,8 @@ static int explainAll(ModuleOp module, const CompileOptions &options) {
 }
 
 static int run(MLIRContext &context) {
-  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> buffer = llvm::MemoryBuffer::getFileOrSTDIN(input);
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> buffer =
+      llvm::MemoryBuffer::getFileOrSTDIN(input);
   if (!buffer)
     return fail("cannot read '" + input + "': " + buffer.getError().message());
   bool isJson = StringRef(input).ends_with(".json");
@@ -170,12 +215,16 @@ static int run(MLIRContext &context) {
 
   CompileOptions options;
   options.entries.assign(entries.begin(), entries.end());
-  options.targets = targets.empty() ? in.targets : splitTargets(std::vector<std::string>(targets.begin(), targets.end()));
+  options.targets = targets.empty() ? in.targets
+                                    : splitTargets(std::vector<std::string>(
+                                          targets.begin(), targets.end()));
   if (options.targets.empty())
     options.targets = {"cpu"};
   options.assemble = !noAssemble;
   if (llvm::sys::Process::StandardErrIsDisplayed())
-    options.progress = [](StringRef what) { llvm::errs() << "prism-compile: " << what << "\n"; };
+    options.progress = [](StringRef what) {
+      llvm::errs() << "prism-compile: " << what << "\n";
+    };
   if (!plan.empty()) {
     auto text = llvm::MemoryBuffer::getFile(plan);
     if (!text)
@@ -207,13 +256,19 @@ static int run(MLIRContext &context) {
 int main(int argc, char **argv) {
   llvm::InitLLVM initLLVM(argc, argv);
   cl::HideUnrelatedOptions(category);
-  cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << compilerVersion() << "\n"; });
+  cl::SetVersionPrinter(
+      [](llvm::raw_ostream &os) { os << compilerVersion() << "\n"; });
   cl::ParseCommandLineOptions(argc, argv, overview);
-  static constexpr StringRef stages[] = {"scan", "plan", "tile", "llvm", "ptx", "cubin", "obj", "bundle"};
+  static constexpr StringRef stages[] = {"scan", "plan",  "tile", "llvm",
+                                         "ptx",  "cubin", "obj",  "bundle"};
   if (!llvm::is_contained(stages, emit)) {
-    StringRef nearest = *llvm::min_element(
-        stages, [](StringRef a, StringRef b) { return a.edit_distance(emit) < b.edit_distance(emit); });
-    return fail("--emit: unknown stage '" + emit + "', expected scan, plan, tile, llvm, ptx, cubin, obj or bundle; did you mean '" +
+    StringRef nearest =
+        *llvm::min_element(stages, [](StringRef a, StringRef b) {
+          return a.edit_distance(emit) < b.edit_distance(emit);
+        });
+    return fail("--emit: unknown stage '" + emit +
+                "', expected scan, plan, tile, llvm, ptx, cubin, obj or "
+                "bundle; did you mean '" +
                 nearest + "'?");
   }
   DialectRegistry registry;

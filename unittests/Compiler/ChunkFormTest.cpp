@@ -3,17 +3,17 @@
 //===----------------------------------------------------------------------===//
 //
 // The comparison with the float64 recurrence is worth what it would catch. Each
-// test lowers a chain to its chunk form, then again with one sign flipped or one
-// pair of operands swapped, for every op where that is possible: the right
+// test lowers a chain to its chunk form, then again with one sign flipped or
+// one pair of operands swapped, for every op where that is possible: the right
 // program passes, every mutant must be refused.
 //
 //===----------------------------------------------------------------------===//
 
-#include "TestEntry.h"
 #include "Prism/Check/Check.h"
 #include "Prism/Compiler/Compiler.h"
 #include "Prism/Target/CPU/CPU.h"
 #include "Prism/TargetInfo/TargetInfo.h"
+#include "TestEntry.h"
 #include "prism-runtime/Cpu.h"
 
 using namespace mlir;
@@ -26,7 +26,8 @@ using Mutation = std::function<bool(Operation *)>;
 
 void replaceBinary(Operation *op, StringRef name) {
   OpBuilder builder(op);
-  OperationState state(op->getLoc(), name, op->getOperands(), op->getResultTypes());
+  OperationState state(op->getLoc(), name, op->getOperands(),
+                       op->getResultTypes());
   Operation *other = builder.create(state);
   op->replaceAllUsesWith(other->getResults());
   op->erase();
@@ -62,7 +63,8 @@ bool negateSystem(Operation *op) {
   if (!solve)
     return false;
   OpBuilder builder(op);
-  Value negated = arith::NegFOp::create(builder, op->getLoc(), solve.getMatrix());
+  Value negated =
+      arith::NegFOp::create(builder, op->getLoc(), solve.getMatrix());
   solve.getMatrixMutable().assign(negated);
   return true;
 }
@@ -74,13 +76,15 @@ bool moveReader(Operation *op) {
     return false;
   int64_t row = decay.getRowOrder()[0];
   int64_t column = *llvm::max_element(decay.getColumnOrder());
-  decay.setRowOrder({row > column ? *llvm::min_element(decay.getColumnOrder()) : column + 1});
+  decay.setRowOrder(
+      {row > column ? *llvm::min_element(decay.getColumnOrder()) : column + 1});
   return true;
 }
 
 class Harness {
 public:
-  explicit Harness(const std::string &spec) : module(test::importText(spec, context.mlir)) {
+  explicit Harness(const std::string &spec)
+      : module(test::importText(spec, context.mlir)) {
     entry = *module->getOps<func::FuncOp>().begin();
     CompileOptions options;
     options.plans[""] = {scan::Schedule::chunk, 8, std::nullopt, std::nullopt};
@@ -94,7 +98,8 @@ public:
     inputOptions.steps = 21; // two full chunks and a tail
     inputOptions.batch = 1;
     inputs = check::makeInputs(entry, info, inputOptions);
-    runtime::Result<runtime::Sizes> sizes = runtime::inferSizes(info, check::bindings(inputs, blank));
+    runtime::Result<runtime::Sizes> sizes =
+        runtime::inferSizes(info, check::bindings(inputs, blank));
     EXPECT_TRUE(bool(sizes)) << sizes.error();
     blank = check::makeOutputs(info, *sizes);
     auto oracle = check::runOracle(entry, info, inputs, blank);
@@ -130,11 +135,14 @@ public:
   }
 
 private:
-  static tile::ProgramOp program(ModuleOp module) { return *module.getOps<tile::ProgramOp>().begin(); }
+  static tile::ProgramOp program(ModuleOp module) {
+    return *module.getOps<tile::ProgramOp>().begin();
+  }
 
   bool run(ModuleOp lowered) {
     int64_t valueBlocks = program(lowered).getValueBlocks();
-    EXPECT_TRUE(succeeded(convertTileToCPU(lowered, *CPUOptions::forIsa("x86-64-v3"))));
+    EXPECT_TRUE(
+        succeeded(convertTileToCPU(lowered, *CPUOptions::forIsa("x86-64-v3"))));
     CPUKernelInfo kernel = getCPUKernels(lowered).front();
     FailureOr<JitKernel> jit = JitKernel::create(lowered, "x86-64-v3", kernel);
     if (failed(jit)) {
@@ -144,13 +152,15 @@ private:
     check::HostArrays outputs = blank;
     auto call = runtime::bindCall(info, check::bindings(inputs, outputs));
     EXPECT_TRUE(bool(call)) << call.error();
-    runtime::CpuKernel cpu{jit->function(), valueBlocks, jit->workspaceBytes(), nullptr};
+    runtime::CpuKernel cpu{jit->function(), valueBlocks, jit->workspaceBytes(),
+                           nullptr};
     auto player = runtime::CpuPlayer::create(1);
     EXPECT_TRUE(bool((*player)->run(cpu, *call)));
     bool good = true;
     for (auto &[name, array] : outputs)
       array.decode();
-    for (const check::TensorError &error : check::compare(info, outputs, references, 1e-5))
+    for (const check::TensorError &error :
+         check::compare(info, outputs, references, 1e-5))
       good &= error.passed;
     return good;
   }
@@ -190,12 +200,15 @@ TEST(ChunkForm, MutantsOfChainedErasesAreCaught) {
 }
 
 TEST(ChunkForm, MutantsOfRankedInjectionAreCaught) {
-  expectAllCaught(test::specText(R"({"decay": "g"}, {"erase": {"read": "k", "write": "q", "strength": "b"}},
+  expectAllCaught(
+      test::specText(
+          R"({"decay": "g"}, {"erase": {"read": "k", "write": "q", "strength": "b"}},
  {"inject": {"key": "c", "scale": "s", "refine": {"anchor": "w", "value": "v", "gain": "p", "activation": "gelu"}}},
  {"read": {"query": "q", "scale": 0.5}})",
-                                 std::string(test::gatedDeltaInputs) + R"(, "w": ["B","T","Hv","V"], "p": ["B","T","Hv","L","V"],
+          std::string(test::gatedDeltaInputs) +
+              R"(, "w": ["B","T","Hv","V"], "p": ["B","T","Hv","L","V"],
  "c": ["B","T","Hv","L","K"], "s": ["B","T","Hv","L"])"),
-                  15);
+      15);
 }
 
 } // namespace

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
-#include "TestEntry.h"
 #include "Prism/Compiler/Compiler.h"
+#include "TestEntry.h"
 #include <fstream>
 #include <thread>
 
@@ -24,7 +24,8 @@ int64_t residentKiB() {
   return 0;
 }
 
-/// Compiles one spec, CPU and GPU, in a context of its own; true if it went well.
+/// Compiles one spec, CPU and GPU, in a context of its own; true if it went
+/// well.
 bool compileOnce(const std::string &spec) {
   test::Context context;
   OwningOpRef<ModuleOp> module = test::importText(spec, context.mlir);
@@ -39,8 +40,10 @@ bool compileOnce(const std::string &spec) {
 }
 
 std::string variant(int i) {
-  std::string text = i % 2 ? test::specText(test::gatedDelta, test::gatedDeltaInputs, i % 3 ? "f32" : "bf16")
-                           : test::specText(test::nameless, test::namelessInputs);
+  std::string text =
+      i % 2 ? test::specText(test::gatedDelta, test::gatedDeltaInputs,
+                             i % 3 ? "f32" : "bf16")
+            : test::specText(test::nameless, test::namelessInputs);
   size_t at = text.find("\"K\": 5");
   return text.replace(at, 6, "\"K\": " + std::to_string(3 + i % 30));
 }
@@ -67,13 +70,15 @@ TEST(Compiler, EightThreads) {
   EXPECT_EQ(done, 8 * perThread);
   // No growth: the second half may not add more than allocator noise.
   if (perThread >= 50)
-    EXPECT_LT(residentKiB(), half + half / 5) << "at half time " << half << " KiB";
+    EXPECT_LT(residentKiB(), half + half / 5)
+        << "at half time " << half << " KiB";
 }
 
 TEST(Compiler, SameBytesEveryTime) {
   auto once = [] {
     test::Context context;
-    OwningOpRef<ModuleOp> module = test::importText(test::specText(test::nameless, test::namelessInputs), context.mlir);
+    OwningOpRef<ModuleOp> module = test::importText(
+        test::specText(test::nameless, test::namelessInputs), context.mlir);
     CompileOptions options;
     options.targets = {"cuda:sm_80", "cuda:sm_90a"};
     options.assemble = false;

@@ -37,25 +37,41 @@ TEST(TargetInfo, EveryChipHasADefaultThatItAdmits) {
     ASSERT_TRUE(chip) << name.str();
     EXPECT_GE(chip->ptxVersion, chip->minimumPtx) << name.str();
     std::string error;
-    EXPECT_TRUE(parseTarget("cuda:" + name.str() + "{ptx=" + formatPtxVersion(chip->ptxVersion) + "}", error)) << error;
+    EXPECT_TRUE(parseTarget("cuda:" + name.str() + "{ptx=" +
+                                formatPtxVersion(chip->ptxVersion) + "}",
+                            error))
+        << error;
   }
 }
 
 TEST(TargetInfo, SaysWhatIsWrong) {
-  EXPECT_EQ(errorOf("gpu"), "target 'gpu': expected cpu, cpu:LEVEL or cuda:CHIP (as in cuda:sm_90a)");
+  EXPECT_EQ(
+      errorOf("gpu"),
+      "target 'gpu': expected cpu, cpu:LEVEL or cuda:CHIP (as in cuda:sm_90a)");
   EXPECT_EQ(errorOf("cpu:x86-64-v5"),
-            "target 'cpu:x86-64-v5': unknown level 'x86-64-v5', expected x86-64-v3 or x86-64-v4; did you mean 'x86-64-v3'?");
-  EXPECT_NE(errorOf("cuda:sm_91a").find("unknown chip 'sm_91a'"), std::string::npos);
-  EXPECT_NE(errorOf("cuda:sm_91a").find("did you mean 'sm_90a'?"), std::string::npos);
-  EXPECT_EQ(errorOf("cuda:sm_90a{ptx=7.8}"), "target 'cuda:sm_90a{ptx=7.8}': PTX 7.8 is too old, sm_90a needs 8.0 at least");
+            "target 'cpu:x86-64-v5': unknown level 'x86-64-v5', expected "
+            "x86-64-v3 or x86-64-v4; did you mean 'x86-64-v3'?");
+  EXPECT_NE(errorOf("cuda:sm_91a").find("unknown chip 'sm_91a'"),
+            std::string::npos);
+  EXPECT_NE(errorOf("cuda:sm_91a").find("did you mean 'sm_90a'?"),
+            std::string::npos);
+  EXPECT_EQ(errorOf("cuda:sm_90a{ptx=7.8}"),
+            "target 'cuda:sm_90a{ptx=7.8}': PTX 7.8 is too old, sm_90a needs "
+            "8.0 at least");
   EXPECT_EQ(errorOf("cuda:sm_90a{ptx=9.9}"),
-            "target 'cuda:sm_90a{ptx=9.9}': PTX 9.9 is not known; the newest this compiler emits is 9.0");
-  EXPECT_EQ(errorOf("cuda:sm_90a{ptx=new}"), "target 'cuda:sm_90a{ptx=new}': expected a PTX version like 8.7, found 'new'");
+            "target 'cuda:sm_90a{ptx=9.9}': PTX 9.9 is not known; the newest "
+            "this compiler emits is 9.0");
+  EXPECT_EQ(errorOf("cuda:sm_90a{ptx=new}"),
+            "target 'cuda:sm_90a{ptx=new}': expected a PTX version like 8.7, "
+            "found 'new'");
   EXPECT_EQ(errorOf("cuda:sm_90a{smem=300K}"),
-            "target 'cuda:sm_90a{smem=300K}': expected shared memory of up to 227K for sm_90a, found '300K'");
+            "target 'cuda:sm_90a{smem=300K}': expected shared memory of up to "
+            "227K for sm_90a, found '300K'");
   EXPECT_EQ(errorOf("cuda:sm_90a{sm=1}"),
-            "target 'cuda:sm_90a{sm=1}': unknown option 'sm', expected ptx or smem (as in {ptx=8.7,smem=99K})");
-  EXPECT_EQ(errorOf("cuda:sm_90a{ptx=8.7"), "target 'cuda:sm_90a{ptx=8.7': expected '}' at the end");
+            "target 'cuda:sm_90a{sm=1}': unknown option 'sm', expected ptx or "
+            "smem (as in {ptx=8.7,smem=99K})");
+  EXPECT_EQ(errorOf("cuda:sm_90a{ptx=8.7"),
+            "target 'cuda:sm_90a{ptx=8.7': expected '}' at the end");
 }
 
 } // namespace

@@ -28,7 +28,8 @@ struct HostArray {
   std::vector<double> values;
 
   int64_t size() const;
-  /// Rounds `values` into `bytes`, and back, so that both hold the same numbers.
+  /// Rounds `values` into `bytes`, and back, so that both hold the same
+  /// numbers.
   void encode();
   /// Fills `values` from `bytes`.
   void decode();
@@ -55,15 +56,19 @@ struct InputOptions {
 
 /// Random inputs of an entry: unit keys and queries, strengths and scales in
 /// (0, 1), gates as asked for, all else standard normal; by use in `entry`.
-HostArrays makeInputs(mlir::func::FuncOp entry, const runtime::EntryInfo &info, const InputOptions &options);
+HostArrays makeInputs(mlir::func::FuncOp entry, const runtime::EntryInfo &info,
+                      const InputOptions &options);
 
 /// Empty arrays for every output and final state, filled with NaN.
-HostArrays makeOutputs(const runtime::EntryInfo &info, const runtime::Sizes &sizes);
+HostArrays makeOutputs(const runtime::EntryInfo &info,
+                       const runtime::Sizes &sizes);
 
 /// Outputs of the float64 recurrence; fails with a diagnostic at the op that
 /// the oracle does not know.
-mlir::FailureOr<HostArrays> runOracle(mlir::func::FuncOp entry, const runtime::EntryInfo &info,
-                                      const HostArrays &inputs, const HostArrays &outputs);
+mlir::FailureOr<HostArrays> runOracle(mlir::func::FuncOp entry,
+                                      const runtime::EntryInfo &info,
+                                      const HostArrays &inputs,
+                                      const HostArrays &outputs);
 
 /// Error of one tensor.
 struct TensorError {
@@ -80,7 +85,8 @@ double errorLimit(runtime::DType io);
 /// Compares outputs with references: `limit` for the tensor, 1.5 times that for
 /// each head; a zero reference must be met exactly and nothing may be NaN that
 /// is not NaN in the reference.
-std::vector<TensorError> compare(const runtime::EntryInfo &info, const HostArrays &outputs,
+std::vector<TensorError> compare(const runtime::EntryInfo &info,
+                                 const HostArrays &outputs,
                                  const HostArrays &references, double limit);
 
 /// Where kernels are played: "cpu" or "cuda:N".
@@ -95,8 +101,9 @@ bool canPlay(const runtime::KernelInfo &kernel, const Device &device);
 
 /// Runs one kernel of a loaded bundle on host arrays; on a GPU with copies to
 /// and fro. Outputs hold what the kernel wrote, decoded.
-runtime::Status play(const runtime::Program &program, const std::string &entry, const runtime::KernelInfo &kernel,
-                     HostArrays &inputs, HostArrays &outputs, const Device &device);
+runtime::Status play(const runtime::Program &program, const std::string &entry,
+                     const runtime::KernelInfo &kernel, HostArrays &inputs,
+                     HostArrays &outputs, const Device &device);
 
 /// Bindings of all arrays of a call.
 runtime::Bindings bindings(HostArrays &inputs, HostArrays &outputs);

@@ -52,15 +52,16 @@ struct Unit {
 
 /// The entry functions of a module, checked: at least one, unknown names in
 /// `wanted` are errors with the nearest right name.
-mlir::FailureOr<std::vector<mlir::func::FuncOp>> findEntries(mlir::ModuleOp module,
-                                                             llvm::ArrayRef<std::string> wanted);
+mlir::FailureOr<std::vector<mlir::func::FuncOp>>
+findEntries(mlir::ModuleOp module, llvm::ArrayRef<std::string> wanted);
 
 /// Parses target strings; an error is reported at the module.
-mlir::FailureOr<std::vector<targetinfo::Target>> parseTargets(mlir::ModuleOp module,
-                                                              llvm::ArrayRef<std::string> targets);
+mlir::FailureOr<std::vector<targetinfo::Target>>
+parseTargets(mlir::ModuleOp module, llvm::ArrayRef<std::string> targets);
 
 /// The units of an entry on a target, best schedule for long sequences first.
-mlir::FailureOr<std::vector<Unit>> buildUnits(mlir::func::FuncOp entry, const targetinfo::Target &target,
+mlir::FailureOr<std::vector<Unit>> buildUnits(mlir::func::FuncOp entry,
+                                              const targetinfo::Target &target,
                                               const CompileOptions &options);
 
 /// Kernels of a unit for one target, with their code.
@@ -73,8 +74,8 @@ struct CompiledKernel {
 };
 mlir::FailureOr<std::vector<CompiledKernel>> compileUnit(const Unit &unit);
 
-/// Assembles a GPU kernel's PTX, or notes why it was not done. Touches no IR: may
-/// run beside other work. The error, if any, else empty.
+/// Assembles a GPU kernel's PTX, or notes why it was not done. Touches no IR:
+/// may run beside other work. The error, if any, else empty.
 std::string assembleKernel(CompiledKernel &kernel);
 
 /// LLVM IR text of a CPU unit for its first level.
@@ -84,7 +85,8 @@ struct CompileResult {
   Bundle bundle;
   std::vector<std::string> notes;
 };
-mlir::FailureOr<CompileResult> compileModule(mlir::ModuleOp module, const CompileOptions &options);
+mlir::FailureOr<CompileResult> compileModule(mlir::ModuleOp module,
+                                             const CompileOptions &options);
 
 /// "prism 0.1.0 (LLVM 22.1.8)".
 std::string compilerVersion();

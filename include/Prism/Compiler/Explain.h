@@ -1,4 +1,5 @@
-//===- Explain.h - What was recognised, chosen, and what limits it *- C++ -*-===//
+//===- Explain.h - What was recognised, chosen, and what limits it *- C++
+//-*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +12,8 @@ namespace prism {
 
 /// In words: the factor chain of an entry, its work and bytes, and the plan of
 /// each unit with what it costs.
-void explainEntry(llvm::raw_ostream &os, mlir::func::FuncOp entry, llvm::ArrayRef<Unit> units,
+void explainEntry(llvm::raw_ostream &os, mlir::func::FuncOp entry,
+                  llvm::ArrayRef<Unit> units,
                   llvm::ArrayRef<std::string> notes);
 
 } // namespace prism

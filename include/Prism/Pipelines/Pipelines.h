@@ -16,12 +16,17 @@
 namespace prism {
 
 struct ScanToTileOptions : mlir::PassPipelineOptions<ScanToTileOptions> {
-  Option<std::string> target{*this, "target", llvm::cl::desc("what to plan for: cpu or cuda"), llvm::cl::init("cpu")};
-  Option<std::string> schedule{*this, "schedule", llvm::cl::desc("chunk or recurrent"), llvm::cl::init("chunk")};
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("what to plan for: cpu or cuda"),
+                             llvm::cl::init("cpu")};
+  Option<std::string> schedule{*this, "schedule",
+                               llvm::cl::desc("chunk or recurrent"),
+                               llvm::cl::init("chunk")};
 };
 
 /// `prism-scan-to-tile`: scan entries, planned or not, to clean tile programs.
-void buildScanToTilePipeline(mlir::OpPassManager &pm, const ScanToTileOptions &options);
+void buildScanToTilePipeline(mlir::OpPassManager &pm,
+                             const ScanToTileOptions &options);
 
 /// Registers the pipelines by name.
 void registerPrismPipelines();

@@ -28,17 +28,17 @@ namespace prism::targetinfo {
 enum class TensorCores { None, MmaSync, Wgmma, Tcgen05 };
 
 struct GPUInfo {
-  std::string chip;                  // "sm_90a"
-  int computeCapability = 0;         // 90
-  int64_t sharedMemoryPerBlock = 0;  // bytes, opt-in
+  std::string chip;                 // "sm_90a"
+  int computeCapability = 0;        // 90
+  int64_t sharedMemoryPerBlock = 0; // bytes, opt-in
   int64_t registersPerThread = 255;
   int64_t registersPerMultiprocessor = 65536;
   int64_t warpSize = 32;
-  int64_t multiprocessors = 0;       // of the largest part with this chip
-  double memoryBandwidth = 0;        // bytes per second, datasheet of that part
+  int64_t multiprocessors = 0; // of the largest part with this chip
+  double memoryBandwidth = 0;  // bytes per second, datasheet of that part
   TensorCores tensorCores = TensorCores::None;
-  int minimumPtx = 0;                // major * 10 + minor
-  int ptxVersion = 0;                // to emit; at least minimumPtx
+  int minimumPtx = 0; // major * 10 + minor
+  int ptxVersion = 0; // to emit; at least minimumPtx
 };
 
 /// One --target: the CPU at one or several instruction set levels, or a GPU.
@@ -60,8 +60,9 @@ private:
   std::string text;
 };
 
-/// Parses "cpu", "cpu:x86-64-v4", "cuda:sm_90a", "cuda:sm_90a{ptx=8.7,smem=99K}".
-/// On failure `error` is one line: what was expected, found, the nearest name.
+/// Parses "cpu", "cpu:x86-64-v4", "cuda:sm_90a",
+/// "cuda:sm_90a{ptx=8.7,smem=99K}". On failure `error` is one line: what was
+/// expected, found, the nearest name.
 std::optional<Target> parseTarget(llvm::StringRef text, std::string &error);
 
 /// Facts of a chip, by name; nothing for one that is not known.

@@ -11,7 +11,8 @@ using namespace prism;
 // Contributions
 //===----------------------------------------------------------------------===//
 
-LogicalResult ChunkForm::collect(ArrayRef<scan::StateOpInterface> chain, Value start, ArrayRef<scan::ReadOp> readOps) {
+LogicalResult ChunkForm::collect(ArrayRef<scan::StateOpInterface> chain,
+                                 Value start, ArrayRef<scan::ReadOp> readOps) {
   states.push_back(start);
   for (scan::StateOpInterface factor : chain)
     states.push_back(factor.getStateResult());
@@ -28,9 +29,12 @@ LogicalResult ChunkForm::collect(ArrayRef<scan::StateOpInterface> chain, Value s
   return success();
 }
 
-void ChunkForm::addDecay(Operation *, Value logGate, scan::DecayAlong) { decays.push_back({place, logGate}); }
+void ChunkForm::addDecay(Operation *, Value logGate, scan::DecayAlong) {
+  decays.push_back({place, logGate});
+}
 
-void ChunkForm::addErase(Operation *, Value of, Value read, Value write, Value strength) {
+void ChunkForm::addErase(Operation *, Value of, Value read, Value write,
+                         Value strength) {
   int64_t readPlace = llvm::find(states, of) - states.begin();
   auto type = cast<RankedTensorType>(read.getType());
   if (type.getRank() == 1) {
@@ -51,11 +55,14 @@ void ChunkForm::addInject(Operation *, Value key, Value value, Value scale) {
     injects.push_back({place, l, key, value, scale});
 }
 
-/// Does anything read a state s with afterPlace < s <= upToPlace, or decay there?
+/// Does anything read a state s with afterPlace < s <= upToPlace, or decay
+/// there?
 bool ChunkForm::isObserved(int64_t afterPlace, int64_t upToPlace) const {
   auto inside = [&](int64_t at) { return at > afterPlace && at <= upToPlace; };
-  return llvm::any_of(decays, [&](const Decay &d) { return inside(d.place); }) ||
-         llvm::any_of(erases, [&](const Erase &e) { return inside(e.readPlace); }) ||
+  return llvm::any_of(decays,
+                      [&](const Decay &d) { return inside(d.place); }) ||
+         llvm::any_of(erases,
+                      [&](const Erase &e) { return inside(e.readPlace); }) ||
          llvm::any_of(reads, [&](scan::ReadOp read) {
            scan::ReadOp op = read;
            return inside(llvm::find(states, op.getState()) - states.begin());
@@ -69,7 +76,8 @@ void ChunkForm::tieInjections() {
     if (inject.rank >= 0)
       return false;
     for (Erase &erase : erases)
-      if (erase.rank < 0 && !erase.tiedValue && erase.write == inject.key && erase.writePlace < inject.place &&
+      if (erase.rank < 0 && !erase.tiedValue && erase.write == inject.key &&
+          erase.writePlace < inject.place &&
           !isObserved(erase.writePlace, inject.place)) {
         erase.tiedValue = inject.value;
         erase.tiedScale = inject.scale;
@@ -99,7 +107,8 @@ LogicalResult ChunkForm::emitGates() {
       return failure();
     if (!tb.compute.isF64())
       gate = tb.create<arith::ExtFOp>(tb.sums(chunk), gate);
-    gates.push_back(tb.create<arith::MaximumFOp>(gate, tb.constant(tb.sums(chunk), -1024.0)));
+    gates.push_back(tb.create<arith::MaximumFOp>(
+        gate, tb.constant(tb.sums(chunk), -1024.0)));
   }
   if (gates.empty()) {
     total = tb.constant(tb.sums(chunk), 0.0);
@@ -108,7 +117,9 @@ LogicalResult ChunkForm::emitGates() {
   Value perToken = gates.front();
   for (Value gate : ArrayRef<Value>(gates).drop_front())
     perToken = tb.add(perToken, gate);
-  total = chunk == 1 ? perToken : Value(tb.create<tile::GateSumOp>(perToken.getType(), perToken));
+  total = chunk == 1
+              ? perToken
+              : Value(tb.create<tile::GateSumOp>(perToken.getType(), perToken));
   return success();
 }
 
@@ -134,16 +145,19 @@ Value ChunkForm::sumsAt(int64_t at) {
 bool ChunkForm::sees(const Reader &reader, const Writer &writer) const {
   if (chunk > 1)
     return true;
-  int64_t last = *llvm::max_element(reader.order), firstWrite = *llvm::min_element(writer.order);
+  int64_t last = *llvm::max_element(reader.order),
+          firstWrite = *llvm::min_element(writer.order);
   return firstWrite < last;
 }
 
-/// Places matter by their order alone: numbered anew from 0, equal relations are
-/// equal attributes and one decay matrix. A system of one row a token may see its
-/// own diagonal too, which a solve does not read: the same matrix as the reads'.
-static std::pair<SmallVector<int64_t>, SmallVector<int64_t>> ranks(ArrayRef<int64_t> readers,
-                                                                   ArrayRef<int64_t> writers) {
-  if (readers.size() == 1 && readers == writers)
+/// Places matter by their order alone: numbered anew from 0, equal relations
+/// are equal attributes and one decay matrix. A solve does not read its
+/// diagonal, so a system of one row a token may see it too: the same matrix as
+/// the reads'. A read at a writer's place stands before the writer and must
+/// not.
+static std::pair<SmallVector<int64_t>, SmallVector<int64_t>>
+ranks(ArrayRef<int64_t> readers, ArrayRef<int64_t> writers, bool anyDiagonal) {
+  if (anyDiagonal && readers.size() == 1 && readers == writers)
     return {{1}, {0}};
   SmallVector<int64_t> all(readers);
   llvm::append_range(all, writers);
@@ -159,17 +173,22 @@ static std::pair<SmallVector<int64_t>, SmallVector<int64_t>> ranks(ArrayRef<int6
 }
 
 /// exp(G_reader - G_writer) (reader keys)(writer keys)^T where seen, else 0.
-Value ChunkForm::coupling(const Reader &reader, const Writer &writer) {
+Value ChunkForm::coupling(const Reader &reader, const Writer &writer,
+                          bool isSystem) {
   Value products = tb.dot(reader.keys, false, writer.keys, true);
-  // One token, one row each way, no gate in between: nothing decays or is masked.
-  if (chunk == 1 && reader.order.size() == 1 && writer.order.size() == 1 && reader.sums == writer.sums)
+  // One token, one row each way, no gate in between: nothing decays or is
+  // masked.
+  if (chunk == 1 && reader.order.size() == 1 && writer.order.size() == 1 &&
+      reader.sums == writer.sums)
     return products;
-  auto [rows, columns] = ranks(reader.order, writer.order);
-  Value decay = tb.create<tile::DecayMatrixOp>(products.getType(), reader.sums, writer.sums, rows, columns);
+  auto [rows, columns] = ranks(reader.order, writer.order, isSystem);
+  Value decay = tb.create<tile::DecayMatrixOp>(products.getType(), reader.sums,
+                                               writer.sums, rows, columns);
   return tb.mul(products, decay);
 }
 
-Value ChunkForm::addSeen(const Reader &reader, const Writer &writer, Value acc) {
+Value ChunkForm::addSeen(const Reader &reader, const Writer &writer,
+                         Value acc) {
   if (!sees(reader, writer))
     return acc;
   return tb.dot(coupling(reader, writer), false, writer.values, false, acc);
@@ -206,12 +225,16 @@ LogicalResult ChunkForm::emitKnownWriters() {
 LogicalResult ChunkForm::emitErases(Value state) {
   if (erases.empty())
     return success();
-  SmallVector<Value> readKeys, writeKeys, strengths, readSums, writeSums, addends;
+  SmallVector<Value> readKeys, writeKeys, strengths, readSums, writeSums,
+      addends;
   Reader reader;
   Writer writer;
-  bool anyTied = llvm::any_of(erases, [](const Erase &e) { return bool(e.tiedValue); });
-  // One rank-1 erase whose tied injection has its strength: R = strength (v - seen).
-  bool sharedStrength = erases.size() == 1 && anyTied && erases[0].tiedScale == erases[0].strength;
+  bool anyTied =
+      llvm::any_of(erases, [](const Erase &e) { return bool(e.tiedValue); });
+  // One rank-1 erase whose tied injection has its strength: R = strength (v -
+  // seen).
+  bool sharedStrength = erases.size() == 1 && anyTied &&
+                        erases[0].tiedScale == erases[0].strength;
   for (const Erase &erase : erases) {
     Value read = tokens.getInert(erase.read, erase.rank, Along::key);
     Value write = tokens.getInert(erase.write, erase.rank, Along::key);
@@ -230,7 +253,9 @@ LogicalResult ChunkForm::emitErases(Value state) {
     Value addend = tb.constant(tb.matrix(chunk, valueBlock), 0.0);
     if (erase.tiedValue) {
       addend = tokens.getInert(erase.tiedValue, -1, Along::value);
-      Value scale = erase.tiedScale ? tokens.getInert(erase.tiedScale, -1, Along::none) : Value();
+      Value scale = erase.tiedScale
+                        ? tokens.getInert(erase.tiedScale, -1, Along::none)
+                        : Value();
       if (!addend || (erase.tiedScale && !scale))
         return failure();
       if (scale && !sharedStrength)
@@ -244,7 +269,9 @@ LogicalResult ChunkForm::emitErases(Value state) {
   writer.sums = tb.interleave(writeSums);
   Value strength = tb.interleave(strengths);
 
-  bool decayed = llvm::any_of(erases, [&](const Erase &e) { return chunk > 1 ? !decays.empty() : anyDecayBefore(e.readPlace); });
+  bool decayed = llvm::any_of(erases, [&](const Erase &e) {
+    return chunk > 1 ? !decays.empty() : anyDecayBefore(e.readPlace);
+  });
   Value seen = entering(reader, decayed, state);
   for (const Writer &known : writers)
     seen = addSeen(reader, known, seen);
@@ -258,7 +285,8 @@ LogicalResult ChunkForm::emitErases(Value state) {
 
   writer.values = rhs;
   if (sees(reader, writer)) {
-    Value system = tb.scaleRows(coupling(reader, writer), strength);
+    Value system =
+        tb.scaleRows(coupling(reader, writer, /*isSystem=*/true), strength);
     writer.values = tb.create<tile::SolveOp>(rhs.getType(), system, rhs);
   }
   writers.push_back(writer);
@@ -275,7 +303,8 @@ Value ChunkForm::leave(Value state) {
     state = tb.scaleRows(state, tb.splatLast(tb.exp(tb.fromSums(total)), keys));
   SmallVector<Value> decayedKeys;
   for (const Writer &writer : writers) {
-    bool decayed = chunk > 1 ? !decays.empty() : anyDecayFrom(*llvm::min_element(writer.order));
+    bool decayed = chunk > 1 ? !decays.empty()
+                             : anyDecayFrom(*llvm::min_element(writer.order));
     if (!decayed) {
       decayedKeys.push_back(writer.keys);
       continue;
@@ -286,12 +315,15 @@ Value ChunkForm::leave(Value state) {
   }
   // One token: all writers in one pass over the state.
   bool onePass = chunk == 1 && writers.size() > 1 &&
-                 llvm::all_of(writers, [](const Writer &w) { return w.order.size() == 1; });
+                 llvm::all_of(writers, [](const Writer &w) {
+                   return w.order.size() == 1;
+                 });
   if (onePass) {
     SmallVector<Value> values;
     for (const Writer &writer : writers)
       values.push_back(writer.values);
-    return tb.dot(tb.interleave(decayedKeys), true, tb.interleave(values), false, state);
+    return tb.dot(tb.interleave(decayedKeys), true, tb.interleave(values),
+                  false, state);
   }
   for (auto [writer, key] : llvm::zip(writers, decayedKeys))
     state = tb.dot(key, true, writer.values, false, state);
@@ -299,7 +331,8 @@ Value ChunkForm::leave(Value state) {
 }
 
 FailureOr<Value> ChunkForm::emit(Value state, SmallVectorImpl<Value> &outputs) {
-  if (failed(emitGates()) || failed(emitKnownWriters()) || failed(emitErases(state)))
+  if (failed(emitGates()) || failed(emitKnownWriters()) ||
+      failed(emitErases(state)))
     return failure();
   for (scan::ReadOp read : reads) {
     int64_t at = llvm::find(states, read.getState()) - states.begin();
@@ -307,12 +340,14 @@ FailureOr<Value> ChunkForm::emit(Value state, SmallVectorImpl<Value> &outputs) {
     if (!query)
       return failure();
     Reader reader{query, sumsAt(at), {at}};
-    Value out = entering(reader, chunk > 1 ? !decays.empty() : anyDecayBefore(at), state);
+    Value out = entering(
+        reader, chunk > 1 ? !decays.empty() : anyDecayBefore(at), state);
     for (const Writer &writer : writers)
       out = addSeen(reader, writer, out);
     double scale = read.getScale().convertToDouble();
     if (scale != 1.0)
-      out = tb.mul(out, tb.constant(cast<RankedTensorType>(out.getType()), scale));
+      out = tb.mul(out,
+                   tb.constant(cast<RankedTensorType>(out.getType()), scale));
     outputs.push_back(out);
   }
   return leave(state);

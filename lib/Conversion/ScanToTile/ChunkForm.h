@@ -10,7 +10,8 @@
 // where G is the sum of all log-gates so far. An injection is a writer with
 // known values, an erase one whose values X depend on what its read keys see:
 //
-//   X_e = addend_e - strength_e (exp(G_e) read_e H + sum over writers w before e
+//   X_e = addend_e - strength_e (exp(G_e) read_e H + sum over writers w before
+//   e
 //                                of exp(G_e - G_w) (read_e key_w^T) value_w)
 //
 // Stacking the erases of a token in chain order, token after token, makes this
@@ -24,30 +25,36 @@
 #ifndef PRISM_LIB_CONVERSION_SCANTOTILE_CHUNKFORM_H
 #define PRISM_LIB_CONVERSION_SCANTOTILE_CHUNKFORM_H
 
+#include "Prism/Dialect/Scan/IR/Scan.h"
 #include "TileBuilder.h"
 #include "TokenTiles.h"
-#include "Prism/Dialect/Scan/IR/Scan.h"
 
 namespace prism {
 
 class ChunkForm final : public scan::ChunkAssembler {
 public:
-  ChunkForm(TileBuilder &tb, TokenTiles &tokens, int64_t chunk, int64_t keys, int64_t valueBlock)
-      : tb(tb), tokens(tokens), chunk(chunk), keys(keys), valueBlock(valueBlock) {}
+  ChunkForm(TileBuilder &tb, TokenTiles &tokens, int64_t chunk, int64_t keys,
+            int64_t valueBlock)
+      : tb(tb), tokens(tokens), chunk(chunk), keys(keys),
+        valueBlock(valueBlock) {}
 
-  /// Collects the chain's contributions and the reads of its states. Fails, with
-  /// a diagnostic, on a factor without chunk form.
-  mlir::LogicalResult collect(llvm::ArrayRef<scan::StateOpInterface> chain, mlir::Value start,
+  /// Collects the chain's contributions and the reads of its states. Fails,
+  /// with a diagnostic, on a factor without chunk form.
+  mlir::LogicalResult collect(llvm::ArrayRef<scan::StateOpInterface> chain,
+                              mlir::Value start,
                               llvm::ArrayRef<scan::ReadOp> reads);
 
   /// Emits the algebra for the entering state; fills one output tile per read
   /// and returns the leaving state.
-  mlir::FailureOr<mlir::Value> emit(mlir::Value state, llvm::SmallVectorImpl<mlir::Value> &outputs);
+  mlir::FailureOr<mlir::Value>
+  emit(mlir::Value state, llvm::SmallVectorImpl<mlir::Value> &outputs);
 
-  void addDecay(mlir::Operation *factor, mlir::Value logGate, scan::DecayAlong along) override;
-  void addErase(mlir::Operation *factor, mlir::Value of, mlir::Value read, mlir::Value write,
-                mlir::Value strength) override;
-  void addInject(mlir::Operation *factor, mlir::Value key, mlir::Value value, mlir::Value scale) override;
+  void addDecay(mlir::Operation *factor, mlir::Value logGate,
+                scan::DecayAlong along) override;
+  void addErase(mlir::Operation *factor, mlir::Value of, mlir::Value read,
+                mlir::Value write, mlir::Value strength) override;
+  void addInject(mlir::Operation *factor, mlir::Value key, mlir::Value value,
+                 mlir::Value scale) override;
 
 private:
   struct Decay {
@@ -86,15 +93,18 @@ private:
   mlir::LogicalResult emitKnownWriters();
   mlir::LogicalResult emitErases(mlir::Value state);
   mlir::Value entering(const Reader &reader, bool decayed, mlir::Value state);
-  mlir::Value coupling(const Reader &reader, const Writer &writer);
+  mlir::Value coupling(const Reader &reader, const Writer &writer,
+                       bool isSystem = false);
   bool sees(const Reader &reader, const Writer &writer) const;
-  mlir::Value addSeen(const Reader &reader, const Writer &writer, mlir::Value acc);
+  mlir::Value addSeen(const Reader &reader, const Writer &writer,
+                      mlir::Value acc);
   mlir::Value leave(mlir::Value state);
 
   TileBuilder &tb;
   TokenTiles &tokens;
   int64_t chunk, keys, valueBlock;
-  llvm::SmallVector<mlir::Value> states; // states[j]: the chain's state after j factors
+  llvm::SmallVector<mlir::Value>
+      states; // states[j]: the chain's state after j factors
   llvm::SmallVector<Decay> decays;
   llvm::SmallVector<Erase> erases;
   llvm::SmallVector<Inject> injects;
@@ -102,7 +112,7 @@ private:
   int64_t place = 0;
 
   llvm::SmallVector<mlir::Value> gates; // floored f64 gates, one per decay
-  mlir::Value total;                    // inclusive sums of all gates of a token
+  mlir::Value total; // inclusive sums of all gates of a token
   llvm::DenseMap<int64_t, mlir::Value> sumsByPlace;
   llvm::SmallVector<Writer> writers;
 };

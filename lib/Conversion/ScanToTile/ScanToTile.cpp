@@ -31,7 +31,8 @@ struct Array {
 
 class EntryConverter {
 public:
-  EntryConverter(OpBuilder &builder, func::FuncOp entry, scan::PlanAttr plan, StringRef name)
+  EntryConverter(OpBuilder &builder, func::FuncOp entry, scan::PlanAttr plan,
+                 StringRef name)
       : builder(builder), entry(entry), plan(plan), name(name) {}
 
   FailureOr<tile::ProgramOp> convert();
@@ -42,7 +43,8 @@ private:
   LogicalResult collectReads();
   tile::ProgramOp createProgram();
   LogicalResult emitBody(tile::ProgramOp program);
-  FailureOr<Value> emitChunk(TileBuilder &tb, tile::ProgramOp program, Value first, Value state);
+  FailureOr<Value> emitChunk(TileBuilder &tb, tile::ProgramOp program,
+                             Value first, Value state);
   Value viewOf(tile::ProgramOp program, Value tensor);
 
   OpBuilder &builder;
@@ -60,42 +62,57 @@ private:
 } // namespace
 
 /// Features are the axes that are not b, t, h or n.
-static bool isFeature(char letter) { return letter != 'b' && letter != 't' && letter != 'h' && letter != 'n'; }
+static bool isFeature(char letter) {
+  return letter != 'b' && letter != 't' && letter != 'h' && letter != 'n';
+}
 
 LogicalResult EntryConverter::findRecurrence() {
   for (Operation &nested : entry.getBody().front()) {
     if (auto recurrence = dyn_cast<scan::RecurrenceOp>(nested)) {
       if (op)
-        return recurrence.emitOpError("is the second recurrence of entry '") << entry.getName() << "'; one is lowered";
+        return recurrence.emitOpError("is the second recurrence of entry '")
+               << entry.getName() << "'; one is lowered";
       op = recurrence;
-    } else if (!isa<func::ReturnOp>(nested) && !nested.hasTrait<OpTrait::ConstantLike>()) {
+    } else if (!isa<func::ReturnOp>(nested) &&
+               !nested.hasTrait<OpTrait::ConstantLike>()) {
       // Constants of the step are hoisted here by canonicalisation.
       return nested.emitOpError("stands outside the recurrence of entry '")
-             << entry.getName() << "'; only a scan.recurrence on the function's arguments is lowered";
+             << entry.getName()
+             << "'; only a scan.recurrence on the function's arguments is "
+                "lowered";
     }
   }
   if (!op)
     return entry.emitOpError("has scan.entry but no scan.recurrence");
   if (op.getNumStates() != 1)
-    return op.emitOpError("has ") << op.getNumStates() << " states; lowerings take one so far";
+    return op.emitOpError("has ")
+           << op.getNumStates() << " states; lowerings take one so far";
   StringRef stateAxes = cast<StringAttr>(op.getFinalAxes()[0]).getValue();
   if (stateAxes.size() != 4 || !stateAxes.starts_with("nh"))
-    return op.emitOpError("has state axes \"") << stateAxes << "\"; lowerings take sequence, head, key, value in this order";
+    return op.emitOpError("has state axes \"")
+           << stateAxes
+           << "\"; lowerings take sequence, head, key, value in this order";
   for (Value operand : op->getOperands())
-    if (!isa<BlockArgument>(operand) || cast<BlockArgument>(operand).getOwner() != &entry.getBody().front())
-      return op.emitOpError("has an operand that is not an argument of entry '") << entry.getName() << "'";
+    if (!isa<BlockArgument>(operand) ||
+        cast<BlockArgument>(operand).getOwner() != &entry.getBody().front())
+      return op.emitOpError("has an operand that is not an argument of entry '")
+             << entry.getName() << "'";
   stateType = cast<RankedTensorType>(op.getStateArgument(0).getType());
   chunk = plan.getChunk();
   int64_t values = stateType.getDimSize(1);
-  valueBlock = plan.getValueBlock() == 0 ? values : std::min(plan.getValueBlock(), values);
+  valueBlock = plan.getValueBlock() == 0
+                   ? values
+                   : std::min(plan.getValueBlock(), values);
   if (valueBlock < values && !canSplitValues(op))
-    return op.emitOpError("cannot split its ") << values << " value columns into blocks of " << valueBlock
-                                               << ": an l2norm mixes them";
+    return op.emitError("cannot split its ")
+           << values << " value columns into blocks of " << valueBlock
+           << ": an l2norm mixes them";
   return success();
 }
 
 LogicalResult EntryConverter::collectArrays() {
-  auto nameOf = [](DictionaryAttr attrs, StringRef kind, unsigned i) -> std::string {
+  auto nameOf = [](DictionaryAttr attrs, StringRef kind,
+                   unsigned i) -> std::string {
     if (attrs)
       if (auto given = attrs.getAs<StringAttr>(scan::kNameAttr))
         return given.str();
@@ -108,7 +125,9 @@ LogicalResult EntryConverter::collectArrays() {
     array.type = dyn_cast<RankedTensorType>(argument.getType());
     array.optional = bool(entry.getArgAttr(i, scan::kOptionalAttr));
     if (!array.type)
-      return entry.emitOpError("argument '") << array.name << "' must be a ranked tensor, found " << argument.getType();
+      return entry.emitOpError("argument '")
+             << array.name << "' must be a ranked tensor, found "
+             << argument.getType();
     for (auto [n, input] : llvm::enumerate(op.getInputs()))
       if (input == argument) {
         if (!array.role.empty())
@@ -116,23 +135,30 @@ LogicalResult EntryConverter::collectArrays() {
         array.role = "input", array.axes = op.getInputAxes(n).str();
       }
     if (!op.getInitialStates().empty() && op.getInitialStates()[0] == argument)
-      array.role = "initial_state", array.axes = cast<StringAttr>(op.getInitialAxes()[0]).str();
+      array.role = "initial_state",
+      array.axes = cast<StringAttr>(op.getInitialAxes()[0]).str();
     if (op.getOffsets() == argument)
       array.role = "offsets", array.axes = "n";
     if (array.role == "input" && array.optional)
-      return op.emitOpError("input '") << array.name << "' is marked scan.optional; only initial states and offsets may be absent";
+      return op.emitOpError("input '")
+             << array.name
+             << "' is marked scan.optional; only initial states and offsets "
+                "may be absent";
     if (array.role.empty())
-      return entry.emitOpError("argument '") << array.name << "' is not used by the recurrence";
+      return entry.emitOpError("argument '")
+             << array.name << "' is not used by the recurrence";
     arrays.push_back(array);
   }
   auto returned = cast<func::ReturnOp>(entry.getBody().front().getTerminator());
   for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
     auto result = dyn_cast<OpResult>(value);
     if (!result || result.getOwner() != op)
-      return returned.emitOpError("returns a value that is no result of the recurrence");
+      return returned.emitOpError(
+          "returns a value that is no result of the recurrence");
     bool isOutput = result.getResultNumber() < op.getOutputs().size();
     ArrayAttr axes = isOutput ? op.getOutputAxes() : op.getFinalAxes();
-    unsigned at = isOutput ? result.getResultNumber() : result.getResultNumber() - op.getOutputs().size();
+    unsigned at = isOutput ? result.getResultNumber()
+                           : result.getResultNumber() - op.getOutputs().size();
     Array array;
     array.name = nameOf(entry.getResultAttrDict(i), "result", i);
     array.role = isOutput ? "output" : "final_state";
@@ -142,34 +168,45 @@ LogicalResult EntryConverter::collectArrays() {
     arrays.push_back(array);
   }
   if (returned.getNumOperands() != op->getNumResults())
-    return returned.emitOpError("must return every result of the recurrence once");
+    return returned.emitOpError(
+        "must return every result of the recurrence once");
   for (auto [i, value] : llvm::enumerate(returned.getOperands()))
     if (cast<OpResult>(value).getResultNumber() != i)
-      return returned.emitOpError("must return the recurrence's results in their order");
+      return returned.emitOpError(
+          "must return the recurrence's results in their order");
   return success();
 }
 
 LogicalResult EntryConverter::collectReads() {
-  FailureOr<SmallVector<scan::StateOpInterface>> found = scan::getFactorChain(op, 0);
+  FailureOr<SmallVector<scan::StateOpInterface>> found =
+      scan::getFactorChain(op, 0);
   if (failed(found))
-    return op.emitOpError("the state flows through an op that is no state factor; no parallel form is derived for it");
+    return op.emitOpError("the state flows through an op that is no state "
+                          "factor; no parallel form is derived for it");
   chain = std::move(*found);
-  for (auto [i, value] : llvm::enumerate(op.getYield().getValues().drop_front(1))) {
+  for (auto [i, value] :
+       llvm::enumerate(op.getYield().getValues().drop_front(1))) {
     auto read = value.getDefiningOp<scan::ReadOp>();
     if (!read)
-      return op.getYield().emitOpError("output ") << i << " is not the result of a scan.read";
+      return op.getYield().emitOpError("output ")
+             << i << " is not the result of a scan.read";
     Value state = read.getState();
     bool known = state == op.getStateArgument(0) ||
-                 llvm::any_of(chain, [&](scan::StateOpInterface factor) { return factor.getStateResult() == state; });
+                 llvm::any_of(chain, [&](scan::StateOpInterface factor) {
+                   return factor.getStateResult() == state;
+                 });
     if (!known)
-      return read.emitOpError("reads a state that is not on the chain of the next state");
+      return read.emitOpError(
+          "reads a state that is not on the chain of the next state");
     reads.push_back(read);
   }
   for (scan::StateOpInterface factor : chain)
     if (auto erase = dyn_cast<scan::EraseOp>(factor.getOperation()))
-      if (erase.getOf() && !llvm::is_contained(chain, erase.getOf().getDefiningOp()) &&
+      if (erase.getOf() &&
+          !llvm::is_contained(chain, erase.getOf().getDefiningOp()) &&
           erase.getOf() != op.getStateArgument(0))
-        return erase.emitOpError("reads a state that is not on the chain of the next state");
+        return erase.emitOpError(
+            "reads a state that is not on the chain of the next state");
   return success();
 }
 
@@ -181,7 +218,8 @@ tile::ProgramOp EntryConverter::createProgram() {
     SmallVector<int64_t> shape;
     int64_t heads = 0;
     if (array.role == "input" || array.role == "output")
-      shape.push_back(ShapedType::kDynamic); // a parameter repeats at every step
+      shape.push_back(
+          ShapedType::kDynamic); // a parameter repeats at every step
     for (auto [letter, extent] : llvm::zip(array.axes, array.type.getShape())) {
       if (letter == 'h')
         heads = extent;
@@ -190,14 +228,19 @@ tile::ProgramOp EntryConverter::createProgram() {
     }
     if (array.role == "offsets")
       shape = {1};
-    types.push_back(tile::ViewType::get(context, shape, array.type.getElementType()));
-    auto attr = tile::ArgumentAttr::get(context, builder.getStringAttr(array.name), builder.getStringAttr(array.axes),
-                                        heads, builder.getStringAttr(array.role), array.optional);
-    attrs.push_back(builder.getDictionaryAttr(builder.getNamedAttr("tile.arg", attr)));
+    types.push_back(
+        tile::ViewType::get(context, shape, array.type.getElementType()));
+    auto attr = tile::ArgumentAttr::get(
+        context, builder.getStringAttr(array.name),
+        builder.getStringAttr(array.axes), heads,
+        builder.getStringAttr(array.role), array.optional);
+    attrs.push_back(
+        builder.getDictionaryAttr(builder.getNamedAttr("tile.arg", attr)));
   }
-  auto program = tile::ProgramOp::create(builder, op.getLoc(), name, builder.getFunctionType(types, {}),
-                                         op.getNumValueHeads(), stateType.getDimSize(1), valueBlock, chunk,
-                                         op.getReverse(), builder.getArrayAttr(attrs), /*res_attrs=*/ArrayAttr());
+  auto program = tile::ProgramOp::create(
+      builder, op.getLoc(), name, builder.getFunctionType(types, {}),
+      op.getNumValueHeads(), stateType.getDimSize(1), valueBlock, chunk,
+      op.getReverse(), builder.getArrayAttr(attrs), /*res_attrs=*/ArrayAttr());
   Block &block = program.getBody().emplaceBlock();
   for (auto [type, array] : llvm::zip(types, arrays))
     block.addArgument(type, op.getLoc());
@@ -206,10 +249,13 @@ tile::ProgramOp EntryConverter::createProgram() {
 }
 
 Value EntryConverter::viewOf(tile::ProgramOp program, Value tensor) {
-  return program.getBody().getArgument(cast<BlockArgument>(tensor).getArgNumber());
+  return program.getBody().getArgument(
+      cast<BlockArgument>(tensor).getArgNumber());
 }
 
-FailureOr<Value> EntryConverter::emitChunk(TileBuilder &tb, tile::ProgramOp program, Value first, Value state) {
+FailureOr<Value> EntryConverter::emitChunk(TileBuilder &tb,
+                                           tile::ProgramOp program, Value first,
+                                           Value state) {
   Value columns = tb.create<tile::ValueOffsetOp>(tb.builder.getIndexType());
   SmallVector<Value> views;
   for (Value input : op.getInputs())
@@ -217,7 +263,10 @@ FailureOr<Value> EntryConverter::emitChunk(TileBuilder &tb, tile::ProgramOp prog
   TokenTiles tokens(tb, op, views, chunk, valueBlock, first, columns);
   SmallVector<Value> outputs;
   std::string reason;
-  bool stepwise = chunk == 1 && llvm::any_of(chain, [&](scan::StateOpInterface f) { return !f.hasChunkForm(reason); });
+  bool stepwise =
+      chunk == 1 && llvm::any_of(chain, [&](scan::StateOpInterface f) {
+        return !f.hasChunkForm(reason);
+      });
   FailureOr<Value> next = failure();
   if (stepwise) {
     StepForm form(tb, tokens, stateType.getDimSize(0), valueBlock);
@@ -250,25 +299,31 @@ LogicalResult EntryConverter::emitBody(tile::ProgramOp program) {
   if (op.getInitialStates().empty())
     state = tb.constant(tileType, 0.0);
   else
-    state = tb.create<tile::LoadOp>(tileType, viewOf(program, op.getInitialStates()[0]), ValueRange{zero, columns},
+    state = tb.create<tile::LoadOp>(tileType,
+                                    viewOf(program, op.getInitialStates()[0]),
+                                    ValueRange{zero, columns},
                                     /*one_step=*/false);
   LogicalResult status = success();
-  auto loop = scf::ForOp::create(builder, op.getLoc(), zero, length, step, ValueRange{state},
-                                 [&](OpBuilder &nested, Location loc, Value first, ValueRange carried) {
-                                   TileBuilder inner(nested, loc, compute);
-                                   FailureOr<Value> next = emitChunk(inner, program, first, carried[0]);
-                                   if (failed(next))
-                                     status = failure();
-                                   scf::YieldOp::create(nested, loc, failed(next) ? carried[0] : *next);
-                                 });
-  Value finalView = program.getBody().getArgument(entry.getNumArguments() + op.getOutputs().size());
-  tb.create<tile::StoreOp>(loop.getResult(0), finalView, ValueRange{zero, columns});
+  auto loop = scf::ForOp::create(
+      builder, op.getLoc(), zero, length, step, ValueRange{state},
+      [&](OpBuilder &nested, Location loc, Value first, ValueRange carried) {
+        TileBuilder inner(nested, loc, compute);
+        FailureOr<Value> next = emitChunk(inner, program, first, carried[0]);
+        if (failed(next))
+          status = failure();
+        scf::YieldOp::create(nested, loc, failed(next) ? carried[0] : *next);
+      });
+  Value finalView = program.getBody().getArgument(entry.getNumArguments() +
+                                                  op.getOutputs().size());
+  tb.create<tile::StoreOp>(loop.getResult(0), finalView,
+                           ValueRange{zero, columns});
   tb.create<tile::ReturnOp>();
   return status;
 }
 
 FailureOr<tile::ProgramOp> EntryConverter::convert() {
-  if (failed(findRecurrence()) || failed(collectArrays()) || failed(collectReads()))
+  if (failed(findRecurrence()) || failed(collectArrays()) ||
+      failed(collectReads()))
     return failure();
   tile::ProgramOp program = createProgram();
   if (failed(emitBody(program))) {
@@ -278,19 +333,23 @@ FailureOr<tile::ProgramOp> EntryConverter::convert() {
   return program;
 }
 
-FailureOr<tile::ProgramOp> prism::convertEntryToTile(OpBuilder &builder, func::FuncOp entry, scan::PlanAttr plan,
+FailureOr<tile::ProgramOp> prism::convertEntryToTile(OpBuilder &builder,
+                                                     func::FuncOp entry,
+                                                     scan::PlanAttr plan,
                                                      StringRef name) {
   return EntryConverter(builder, entry, plan, name).convert();
 }
 
 bool prism::canSplitValues(scan::RecurrenceOp op) {
-  // Slice backward from every value-side operand; an l2norm there needs whole rows.
+  // Slice backward from every value-side operand; an l2norm there needs whole
+  // rows.
   SmallVector<Value> pending;
   op.getBody().walk([&](Operation *nested) {
     if (auto inject = dyn_cast<scan::InjectOp>(nested))
       pending.push_back(inject.getValue());
     if (auto decay = dyn_cast<scan::DecayOp>(nested))
-      if (decay.getAlong() == scan::DecayAlong::value || decay.getAlong() == scan::DecayAlong::element)
+      if (decay.getAlong() == scan::DecayAlong::value ||
+          decay.getAlong() == scan::DecayAlong::element)
         pending.push_back(decay.getLogGate());
   });
   llvm::DenseSet<Value> seen;
@@ -309,7 +368,8 @@ bool prism::canSplitValues(scan::RecurrenceOp op) {
 }
 
 namespace {
-struct ConvertScanToTilePass : prism::impl::ConvertScanToTileBase<ConvertScanToTilePass> {
+struct ConvertScanToTilePass
+    : prism::impl::ConvertScanToTileBase<ConvertScanToTilePass> {
   void runOnOperation() override {
     SmallVector<func::FuncOp> entries;
     for (auto entry : getOperation().getOps<func::FuncOp>())
@@ -319,13 +379,14 @@ struct ConvertScanToTilePass : prism::impl::ConvertScanToTileBase<ConvertScanToT
       OpBuilder builder(entry);
       auto recurrences = entry.getBody().front().getOps<scan::RecurrenceOp>();
       if (recurrences.empty() || !(*recurrences.begin()).getPlanAttr()) {
-        entry.emitOpError("has no planned recurrence; run scan-choose-chunk-size first or give a plan");
+        entry.emitOpError("has no planned recurrence; run "
+                          "scan-choose-chunk-size first or give a plan");
         return signalPassFailure();
       }
       std::string name = entry.getName().str();
       entry.setName((name + "__scan").c_str());
-      FailureOr<tile::ProgramOp> program =
-          convertEntryToTile(builder, entry, (*recurrences.begin()).getPlanAttr(), name);
+      FailureOr<tile::ProgramOp> program = convertEntryToTile(
+          builder, entry, (*recurrences.begin()).getPlanAttr(), name);
       if (failed(program))
         return signalPassFailure();
       (*program)->setAttr(scan::kEntryAttr, entry->getAttr(scan::kEntryAttr));

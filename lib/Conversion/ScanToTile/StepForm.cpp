@@ -25,7 +25,9 @@ Value StepForm::stackRanks(Value stepValue, Along along) {
 
 void StepForm::addDecay(Operation *, Value logGate, scan::DecayAlong along) {
   RankedTensorType stateType = tb.matrix(keys, valueBlock);
-  auto ones = [&](int64_t columns) { return tb.constant(tb.matrix(1, columns), 1.0); };
+  auto ones = [&](int64_t columns) {
+    return tb.constant(tb.matrix(1, columns), 1.0);
+  };
   auto expOf = [&](Along axis) -> Value {
     Value gate = tokens.get(logGate, -1, axis);
     return gate ? tb.exp(gate) : Value();
@@ -34,7 +36,8 @@ void StepForm::addDecay(Operation *, Value logGate, scan::DecayAlong along) {
   switch (along) {
   case scan::DecayAlong::scalar:
     if (Value gate = expOf(Along::none))
-      factor = tb.create<tile::BroadcastOp>(stateType, tb.splatLast(gate, keys), false);
+      factor = tb.create<tile::BroadcastOp>(stateType, tb.splatLast(gate, keys),
+                                            false);
     break;
   case scan::DecayAlong::key: // gates x ones^T: every column holds the gates
     if (Value gate = expOf(Along::key))
@@ -51,8 +54,10 @@ void StepForm::addDecay(Operation *, Value logGate, scan::DecayAlong along) {
   current = factor ? tb.mul(current, factor) : Value();
 }
 
-void StepForm::addErase(Operation *, Value of, Value read, Value write, Value strength) {
-  Value readKeys = stackRanks(read, Along::key), writeKeys = stackRanks(write, Along::key),
+void StepForm::addErase(Operation *, Value of, Value read, Value write,
+                        Value strength) {
+  Value readKeys = stackRanks(read, Along::key),
+        writeKeys = stackRanks(write, Along::key),
         strengths = stackRanks(strength, Along::none);
   if (!readKeys || !writeKeys || !strengths) {
     current = {};
@@ -64,7 +69,8 @@ void StepForm::addErase(Operation *, Value of, Value read, Value write, Value st
 }
 
 void StepForm::addInject(Operation *, Value key, Value value, Value scale) {
-  Value keyRows = stackRanks(key, Along::key), values = stackRanks(value, Along::value);
+  Value keyRows = stackRanks(key, Along::key),
+        values = stackRanks(value, Along::value);
   Value scales = scale ? stackRanks(scale, Along::none) : Value();
   if (!keyRows || !values || (scale && !scales)) {
     current = {};
@@ -75,8 +81,10 @@ void StepForm::addInject(Operation *, Value key, Value value, Value scale) {
   current = tb.dot(keyRows, true, values, false, current);
 }
 
-FailureOr<Value> StepForm::emit(ArrayRef<scan::StateOpInterface> chain, Value start, Value state,
-                                ArrayRef<scan::ReadOp> reads, SmallVectorImpl<Value> &outputs) {
+FailureOr<Value> StepForm::emit(ArrayRef<scan::StateOpInterface> chain,
+                                Value start, Value state,
+                                ArrayRef<scan::ReadOp> reads,
+                                SmallVectorImpl<Value> &outputs) {
   current = state;
   tileOf[start] = state;
   for (scan::StateOpInterface factor : chain) {
@@ -92,7 +100,8 @@ FailureOr<Value> StepForm::emit(ArrayRef<scan::StateOpInterface> chain, Value st
     Value out = tb.dot(query, false, tileOf.lookup(read.getState()), false);
     double scale = read.getScale().convertToDouble();
     if (scale != 1.0)
-      out = tb.mul(out, tb.constant(cast<RankedTensorType>(out.getType()), scale));
+      out = tb.mul(out,
+                   tb.constant(cast<RankedTensorType>(out.getType()), scale));
     outputs.push_back(out);
   }
   return current;

@@ -10,25 +10,30 @@
 #ifndef PRISM_LIB_CONVERSION_SCANTOTILE_STEPFORM_H
 #define PRISM_LIB_CONVERSION_SCANTOTILE_STEPFORM_H
 
+#include "Prism/Dialect/Scan/IR/Scan.h"
 #include "TileBuilder.h"
 #include "TokenTiles.h"
-#include "Prism/Dialect/Scan/IR/Scan.h"
 
 namespace prism {
 
 class StepForm final : public scan::ChunkAssembler {
 public:
-  StepForm(TileBuilder &tb, TokenTiles &tokens, int64_t keys, int64_t valueBlock)
+  StepForm(TileBuilder &tb, TokenTiles &tokens, int64_t keys,
+           int64_t valueBlock)
       : tb(tb), tokens(tokens), keys(keys), valueBlock(valueBlock) {}
 
   /// Steps `state` through the chain; fills one output tile per read.
-  mlir::FailureOr<mlir::Value> emit(llvm::ArrayRef<scan::StateOpInterface> chain, mlir::Value start, mlir::Value state,
-                                    llvm::ArrayRef<scan::ReadOp> reads, llvm::SmallVectorImpl<mlir::Value> &outputs);
+  mlir::FailureOr<mlir::Value>
+  emit(llvm::ArrayRef<scan::StateOpInterface> chain, mlir::Value start,
+       mlir::Value state, llvm::ArrayRef<scan::ReadOp> reads,
+       llvm::SmallVectorImpl<mlir::Value> &outputs);
 
-  void addDecay(mlir::Operation *factor, mlir::Value logGate, scan::DecayAlong along) override;
-  void addErase(mlir::Operation *factor, mlir::Value of, mlir::Value read, mlir::Value write,
-                mlir::Value strength) override;
-  void addInject(mlir::Operation *factor, mlir::Value key, mlir::Value value, mlir::Value scale) override;
+  void addDecay(mlir::Operation *factor, mlir::Value logGate,
+                scan::DecayAlong along) override;
+  void addErase(mlir::Operation *factor, mlir::Value of, mlir::Value read,
+                mlir::Value write, mlir::Value strength) override;
+  void addInject(mlir::Operation *factor, mlir::Value key, mlir::Value value,
+                 mlir::Value scale) override;
 
 private:
   mlir::Value stackRanks(mlir::Value stepValue, Along along);

@@ -17,7 +17,8 @@ static ArrayRef<int64_t> featureShape(Type type, int64_t rank) {
   return rank < 0 ? tensor.getShape() : tensor.getShape().drop_front();
 }
 
-RankedTensorType TokenTiles::tileType(Type stepType, int64_t rank, Along along) {
+RankedTensorType TokenTiles::tileType(Type stepType, int64_t rank,
+                                      Along along) {
   Type element = getElementTypeOrSelf(stepType);
   // Rounding inside a step is not modelled: floats are of the compute type.
   if (isa<FloatType>(element))
@@ -62,10 +63,13 @@ Value TokenTiles::load(unsigned input, int64_t rank, Along along) {
   while (int64_t(indices.size()) + 1 < view.getRank())
     indices.push_back(tb.index(0));
   if (int64_t(indices.size()) < view.getRank())
-    indices.push_back(along == Along::value || along == Along::element ? columns : tb.index(0));
+    indices.push_back(along == Along::value || along == Along::element
+                          ? columns
+                          : tb.index(0));
   Type step = op.getInputArgument(input).getType();
   RankedTensorType type = tileType(step, rank, along);
-  bool oneStep = along == Along::element && featureShape(step, rank).size() == 2;
+  bool oneStep =
+      along == Along::element && featureShape(step, rank).size() == 2;
   return tb.create<tile::LoadOp>(type, views[input], indices, oneStep);
 }
 
@@ -85,14 +89,16 @@ Value TokenTiles::elementwise(Operation *producer, int64_t rank, Along along) {
     if (!scalar || type.getRank() == 1)
       return scalar;
     if (along == Along::element) // one step: chunk 1
-      return tb.create<tile::BroadcastOp>(type, tb.splatLast(scalar, type.getDimSize(0)), false);
+      return tb.create<tile::BroadcastOp>(
+          type, tb.splatLast(scalar, type.getDimSize(0)), false);
     return splat(scalar, type);
   }
   if (auto op = dyn_cast<arith::ConstantOp>(producer)) {
     Attribute value = op.getValue();
     if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
       if (!dense.isSplat()) {
-        op.emitError("a tensor constant of a step must be a splat, found ") << op.getType();
+        op.emitError("a tensor constant of a step must be a splat, found ")
+            << op.getType();
         return {};
       }
       value = dense.getSplatValue<Attribute>();
@@ -100,26 +106,33 @@ Value TokenTiles::elementwise(Operation *producer, int64_t rank, Along along) {
     if (auto number = dyn_cast<FloatAttr>(value))
       return tb.constant(type, number.getValueAsDouble());
     if (auto number = dyn_cast<IntegerAttr>(value))
-      return tb.create<arith::ConstantOp>(DenseElementsAttr::get(type, Attribute(number)));
+      return tb.create<arith::ConstantOp>(
+          DenseElementsAttr::get(type, Attribute(number)));
   }
   if (!OpTrait::hasElementwiseMappableTraits(producer)) {
-    producer->emitError("has no tile form: inside a step, what is not a state factor must be elementwise arith or "
-                        "math, a row, tensor.splat, scan.l2norm or scan.refine; found '")
+    producer->emitError(
+        "has no tile form: inside a step, what is not a state factor must be "
+        "elementwise arith or "
+        "math, a row, tensor.splat, scan.l2norm or scan.refine; found '")
         << producer->getName() << "'";
     return {};
   }
   SmallVector<Value> operands;
   for (Value operand : producer->getOperands()) {
     bool isScalar = !isa<RankedTensorType>(operand.getType());
-    Value tile = isScalar ? get(operand, -1, Along::none) : get(operand, rank, along);
+    Value tile =
+        isScalar ? get(operand, -1, Along::none) : get(operand, rank, along);
     if (!tile)
       return {};
     // A scalar condition of arith.select covers whole vectors.
     if (cast<RankedTensorType>(tile.getType()).getShape() != type.getShape())
-      tile = splat(tile, RankedTensorType::get(type.getShape(), getElementTypeOrSelf(tile.getType())));
+      tile = splat(tile,
+                   RankedTensorType::get(type.getShape(),
+                                         getElementTypeOrSelf(tile.getType())));
     operands.push_back(tile);
   }
-  OperationState state(tb.loc, producer->getName(), operands, {type}, producer->getAttrs());
+  OperationState state(tb.loc, producer->getName(), operands, {type},
+                       producer->getAttrs());
   return tb.builder.create(state)->getResult(0);
 }
 
@@ -127,17 +140,21 @@ Value TokenTiles::elementwise(Operation *producer, int64_t rank, Along along) {
 static std::optional<int64_t> rowOf(Operation *producer) {
   if (auto extract = dyn_cast<tensor::ExtractOp>(producer)) {
     APInt index;
-    if (extract.getIndices().size() != 1 || !matchPattern(extract.getIndices().front(), m_ConstantInt(&index)))
+    if (extract.getIndices().size() != 1 ||
+        !matchPattern(extract.getIndices().front(), m_ConstantInt(&index)))
       return std::nullopt;
     return index.getSExtValue();
   }
   auto slice = cast<tensor::ExtractSliceOp>(producer);
-  ArrayRef<int64_t> source = slice.getSourceType().getShape(), sizes = slice.getStaticSizes();
+  ArrayRef<int64_t> source = slice.getSourceType().getShape(),
+                    sizes = slice.getStaticSizes();
   ArrayRef<int64_t> offsets = slice.getStaticOffsets();
   bool whole = sizes.drop_front() == source.drop_front() &&
-               llvm::all_of(offsets.drop_front(), [](int64_t offset) { return offset == 0; });
+               llvm::all_of(offsets.drop_front(),
+                            [](int64_t offset) { return offset == 0; });
   bool dropsFirst = slice.getType().getShape() == source.drop_front();
-  if (!whole || !dropsFirst || sizes[0] != 1 || ShapedType::isDynamic(offsets[0]) || !slice.hasUnitStride())
+  if (!whole || !dropsFirst || sizes[0] != 1 ||
+      ShapedType::isDynamic(offsets[0]) || !slice.hasUnitStride())
     return std::nullopt;
   return offsets[0];
 }
@@ -146,11 +163,13 @@ static std::optional<int64_t> rowOf(Operation *producer) {
 Value TokenTiles::row(Operation *producer, int64_t rank, Along along) {
   std::optional<int64_t> index = rowOf(producer);
   if (!index) {
-    producer->emitError("has no tile form: expected a whole row of the first axis at a constant place");
+    producer->emitError("has no tile form: expected a whole row of the first "
+                        "axis at a constant place");
     return {};
   }
   if (rank >= 0) {
-    producer->emitError("has no tile form: a row's own rows cannot be taken; take them from an input of one axis fewer");
+    producer->emitError("has no tile form: a row's own rows cannot be taken; "
+                        "take them from an input of one axis fewer");
     return {};
   }
   return get(producer->getOperand(0), *index, along);
@@ -158,14 +177,16 @@ Value TokenTiles::row(Operation *producer, int64_t rank, Along along) {
 
 Value TokenTiles::l2norm(scan::L2NormOp norm, int64_t rank, Along along) {
   if (rank >= 0 && norm.getInput().getType().getRank() == 1) {
-    norm.emitError("has no tile form: the elements of a normalised vector cannot be taken one by one");
+    norm.emitError("has no tile form: the elements of a normalised vector "
+                   "cannot be taken one by one");
     return {};
   }
   Value x = get(norm.getInput(), rank, along);
   if (!x)
     return {};
   Value squares = tb.create<tile::SumColumnsOp>(tb.vector(chunk), tb.mul(x, x));
-  Value epsilon = tb.constant(tb.vector(chunk), norm.getEpsilon().convertToDouble());
+  Value epsilon =
+      tb.constant(tb.vector(chunk), norm.getEpsilon().convertToDouble());
   Value scale = tb.create<math::RsqrtOp>(tb.add(squares, epsilon));
   return tb.scaleRows(x, scale);
 }
@@ -184,7 +205,8 @@ Value TokenTiles::activate(scan::Activation activation, Value x) {
     // x sigmoid(x) with an exponential that cannot overflow.
     Value e = tb.exp(tb.neg(tb.create<math::AbsFOp>(x)));
     Value denominator = tb.add(e, number(1.0));
-    Value isNegative = tb.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, x, number(0.0));
+    Value isNegative =
+        tb.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, x, number(0.0));
     Value numerator = tb.create<arith::SelectOp>(isNegative, e, number(1.0));
     return tb.mul(x, tb.create<arith::DivFOp>(numerator, denominator));
   }
@@ -199,11 +221,13 @@ Value TokenTiles::activate(scan::Activation activation, Value x) {
 Value TokenTiles::refine(scan::RefineOp loop, int64_t rank, Along along) {
   auto &deltas = refined[{loop.getResult(), int(along)}];
   if (deltas.empty()) {
-    Value anchor = get(loop.getAnchor(), -1, along), value = get(loop.getValue(), -1, along);
+    Value anchor = get(loop.getAnchor(), -1, along),
+          value = get(loop.getValue(), -1, along);
     if (!anchor || !value)
       return {};
     Value residual = tb.sub(value, anchor);
-    for (int64_t l = 0, e = loop.getGain().getType().getDimSize(0); l < e; ++l) {
+    for (int64_t l = 0, e = loop.getGain().getType().getDimSize(0); l < e;
+         ++l) {
       Value gain = get(loop.getGain(), l, along);
       if (!gain)
         return {};
@@ -226,12 +250,15 @@ bool TokenTiles::isInert(Value stepValue) {
   if (matchPattern(producer, m_AnyZeroFloat()))
     return true;
   if (auto norm = dyn_cast<scan::L2NormOp>(producer))
-    return norm.getEpsilon().convertToDouble() > 0.0 && isInert(norm.getInput());
+    return norm.getEpsilon().convertToDouble() > 0.0 &&
+           isInert(norm.getInput());
   if (isa<tensor::ExtractSliceOp, tensor::ExtractOp>(producer))
     return isInert(producer->getOperand(0));
-  if (isa<arith::ExtFOp, arith::TruncFOp, arith::NegFOp, arith::AddFOp, arith::SubFOp, arith::MulFOp, scan::RefineOp,
-          tensor::SplatOp>(producer))
-    return llvm::all_of(producer->getOperands(), [&](Value v) { return isInert(v); });
+  if (isa<arith::ExtFOp, arith::TruncFOp, arith::NegFOp, arith::AddFOp,
+          arith::SubFOp, arith::MulFOp, scan::RefineOp, tensor::SplatOp>(
+          producer))
+    return llvm::all_of(producer->getOperands(),
+                        [&](Value v) { return isInert(v); });
   return false;
 }
 

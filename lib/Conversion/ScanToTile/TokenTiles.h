@@ -13,8 +13,8 @@
 #ifndef PRISM_LIB_CONVERSION_SCANTOTILE_TOKENTILES_H
 #define PRISM_LIB_CONVERSION_SCANTOTILE_TOKENTILES_H
 
-#include "TileBuilder.h"
 #include "Prism/Dialect/Scan/IR/Scan.h"
+#include "TileBuilder.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace prism {
@@ -26,10 +26,11 @@ class TokenTiles {
 public:
   /// `views[i]` is the program's view of input i. `first` is the step of the
   /// chunk's first row, `columns` the work item's first value column.
-  TokenTiles(TileBuilder &tb, scan::RecurrenceOp op, mlir::ValueRange views, int64_t chunk, int64_t valueBlock,
-             mlir::Value first, mlir::Value columns)
-      : tb(tb), op(op), views(views.begin(), views.end()), chunk(chunk), valueBlock(valueBlock), first(first),
-        columns(columns) {}
+  TokenTiles(TileBuilder &tb, scan::RecurrenceOp op, mlir::ValueRange views,
+             int64_t chunk, int64_t valueBlock, mlir::Value first,
+             mlir::Value columns)
+      : tb(tb), op(op), views(views.begin(), views.end()), chunk(chunk),
+        valueBlock(valueBlock), first(first), columns(columns) {}
 
   /// Tile of a step value; `rank` picks a row of its leading rank axis (-1: it
   /// has none). Null, with a diagnostic, when it cannot be a tile.
@@ -47,7 +48,8 @@ private:
   mlir::Value refine(scan::RefineOp refine, int64_t rank, Along along);
   mlir::Value activate(scan::Activation activation, mlir::Value x);
   mlir::Value splat(mlir::Value tokenVector, mlir::RankedTensorType type);
-  mlir::RankedTensorType tileType(mlir::Type stepType, int64_t rank, Along along);
+  mlir::RankedTensorType tileType(mlir::Type stepType, int64_t rank,
+                                  Along along);
   bool isInert(mlir::Value stepValue);
 
   TileBuilder &tb;
@@ -56,7 +58,8 @@ private:
   int64_t chunk, valueBlock;
   mlir::Value first, columns;
   llvm::DenseMap<std::tuple<mlir::Value, int64_t, int>, mlir::Value> known;
-  llvm::DenseMap<std::pair<mlir::Value, int>, llvm::SmallVector<mlir::Value>> refined;
+  llvm::DenseMap<std::pair<mlir::Value, int>, llvm::SmallVector<mlir::Value>>
+      refined;
 };
 
 } // namespace prism

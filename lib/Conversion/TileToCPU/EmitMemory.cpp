@@ -221,7 +221,9 @@ void Emitter::emitLoad(tile::LoadOp load) {
 /// way ahead) will touch: rows of one head lie far apart, which the hardware's
 /// own prefetcher does not follow. An address past the end does no harm. The
 /// rows of a chunk are asked for one by one beside the rows of the carried
-/// tile's update; all at once they would wait for each other.
+/// tile's update; all at once they would wait for each other. They go to the
+/// second-level cache: its queue is longer, and the first level is full of
+/// tiles.
 void Emitter::prefetchNext(const Slice &slice, RankedTensorType type,
                            bool write) {
   constexpr int64_t kLeastRowsAhead = 8;
@@ -246,7 +248,7 @@ void Emitter::emitPrefetch(const Prefetch &prefetch, Value row) {
       gep(prefetch.pointer, prefetch.element, mul(row, prefetch.rowStride));
   for (int64_t offset = 0; offset < prefetch.bytes; offset += kLine)
     LLVM::Prefetch::create(b, gep(pointer, b.getI8Type(), offset),
-                           prefetch.write, /*hint=*/3, /*cache=*/1);
+                           prefetch.write, /*hint=*/2, /*cache=*/1);
 }
 
 /// One tile's share of the pending prefetches, where row tiles of `numRows` run

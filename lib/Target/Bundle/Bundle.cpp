@@ -3,8 +3,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prism/Target/Bundle/Bundle.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -13,7 +13,8 @@ using namespace llvm;
 using namespace prism;
 
 static Error fileError(StringRef path, std::error_code code) {
-  return createStringError(code, "cannot write '%s': %s", path.str().c_str(), code.message().c_str());
+  return createStringError(code, "cannot write '%s': %s", path.str().c_str(),
+                           code.message().c_str());
 }
 
 static Error writeFile(StringRef path, StringRef contents) {
@@ -33,7 +34,8 @@ static Error writeFile(StringRef path, StringRef contents) {
 
 Error prism::writeFileAtomically(StringRef path, StringRef contents) {
   SmallString<128> temporary;
-  if (std::error_code code = sys::fs::createUniqueFile(path + ".%%%%%%%%.tmp", temporary))
+  if (std::error_code code =
+          sys::fs::createUniqueFile(path + ".%%%%%%%%.tmp", temporary))
     return fileError(path, code);
   if (Error error = writeFile(temporary, contents)) {
     sys::fs::remove(temporary);
@@ -54,20 +56,28 @@ Error prism::writeBundle(const Bundle &bundle, StringRef path) {
   bool exists = sys::fs::exists(target);
   if (exists && !sys::fs::exists(target + "/manifest.json")) {
     std::error_code code;
-    bool empty = sys::fs::is_directory(target) && sys::fs::directory_iterator(target, code) == sys::fs::directory_iterator();
+    bool empty = sys::fs::is_directory(target) &&
+                 sys::fs::directory_iterator(target, code) ==
+                     sys::fs::directory_iterator();
     if (!empty)
-      return createStringError("'%s' exists and is no bundle (it has no manifest.json); name another folder or remove it",
-                               target.c_str());
+      return createStringError(
+          "'%s' exists and is no bundle (it has no manifest.json); name "
+          "another folder or remove it",
+          target.c_str());
   }
   StringRef parent = sys::path::parent_path(target);
   if (!parent.empty())
-    if (std::error_code code = sys::fs::create_directories(parent, /*IgnoreExisting=*/true, sys::fs::all_all))
+    if (std::error_code code = sys::fs::create_directories(
+            parent, /*IgnoreExisting=*/true, sys::fs::all_all))
       return fileError(parent, code);
   SmallString<128> temporary, old;
-  sys::fs::createUniquePath(target + ".%%%%%%%%.tmp", temporary, /*MakeAbsolute=*/false);
-  sys::fs::createUniquePath(target + ".%%%%%%%%.old", old, /*MakeAbsolute=*/false);
+  sys::fs::createUniquePath(target + ".%%%%%%%%.tmp", temporary,
+                            /*MakeAbsolute=*/false);
+  sys::fs::createUniquePath(target + ".%%%%%%%%.old", old,
+                            /*MakeAbsolute=*/false);
   // Readable by whom the umask says, as its files are.
-  if (std::error_code code = sys::fs::create_directory(temporary, /*IgnoreExisting=*/false, sys::fs::all_all))
+  if (std::error_code code = sys::fs::create_directory(
+          temporary, /*IgnoreExisting=*/false, sys::fs::all_all))
     return fileError(temporary, code);
   scope_exit cleanUp([&] { sys::fs::remove_directories(temporary); });
 

@@ -35,7 +35,8 @@ static runtime::Role roleOf(StringRef role) {
   return runtime::Role::Input;
 }
 
-static std::vector<runtime::Dim> shapeOf(tile::ArgumentAttr argument, tile::ViewType view) {
+static std::vector<runtime::Dim> shapeOf(tile::ArgumentAttr argument,
+                                         tile::ViewType view) {
   std::vector<runtime::Dim> shape;
   size_t feature = view.hasTime() ? 1 : 0;
   for (char letter : argument.getAxes().getValue()) {
@@ -47,7 +48,10 @@ static std::vector<runtime::Dim> shapeOf(tile::ArgumentAttr argument, tile::View
       shape.push_back({runtime::Dim::T, 0});
       break;
     case 'n':
-      shape.push_back({argument.getRole().getValue() == "offsets" ? runtime::Dim::NPlus1 : runtime::Dim::N, 0});
+      shape.push_back({argument.getRole().getValue() == "offsets"
+                           ? runtime::Dim::NPlus1
+                           : runtime::Dim::N,
+                       0});
       break;
     case 'h':
       shape.push_back({runtime::Dim::Number, argument.getHeads()});
@@ -59,7 +63,8 @@ static std::vector<runtime::Dim> shapeOf(tile::ArgumentAttr argument, tile::View
   return shape;
 }
 
-runtime::EntryInfo prism::describeEntry(tile::ProgramOp program, StringRef entryName) {
+runtime::EntryInfo prism::describeEntry(tile::ProgramOp program,
+                                        StringRef entryName) {
   runtime::EntryInfo entry;
   entry.name = entryName.str();
   entry.valueHeads = program.getValueHeads();
@@ -87,8 +92,12 @@ static Json toJson(const runtime::ArgumentInfo &argument) {
     else
       shape.push_back(toString(dim));
   }
-  return {{"name", argument.name}, {"role", toString(argument.role)}, {"dtype", toString(argument.dtype)},
-          {"axes", argument.axes}, {"shape", shape},                  {"optional", argument.optional}};
+  return {{"name", argument.name},
+          {"role", toString(argument.role)},
+          {"dtype", toString(argument.dtype)},
+          {"axes", argument.axes},
+          {"shape", shape},
+          {"optional", argument.optional}};
 }
 
 static Json toJson(const runtime::KernelInfo &kernel) {
@@ -122,7 +131,8 @@ static Json toJson(const runtime::KernelInfo &kernel) {
 std::string prism::printManifest(const Bundle &bundle) {
   Json entries = Json::array();
   for (const runtime::EntryInfo &entry : bundle.manifest.entries) {
-    Json arguments = Json::array(), kernels = Json::array(), choice = Json::array();
+    Json arguments = Json::array(), kernels = Json::array(),
+         choice = Json::array();
     for (const runtime::ArgumentInfo &argument : entry.arguments)
       arguments.push_back(toJson(argument));
     for (const runtime::KernelInfo &kernel : entry.kernels)
@@ -145,7 +155,8 @@ std::string prism::printManifest(const Bundle &bundle) {
                    {"compiler", bundle.manifest.compiler},
                    {"name", bundle.manifest.name}};
   if (!bundle.spec.empty())
-    manifest["spec"] = Json::parse(bundle.spec, nullptr, /*allow_exceptions=*/false);
+    manifest["spec"] =
+        Json::parse(bundle.spec, nullptr, /*allow_exceptions=*/false);
   manifest["entries"] = entries;
   return manifest.dump(2) + "\n";
 }
@@ -153,28 +164,37 @@ std::string prism::printManifest(const Bundle &bundle) {
 std::string prism::printHeader(const Bundle &bundle) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  std::string guard = "PRISM_BUNDLE_" + StringRef(bundle.manifest.name).upper() + "_H";
+  std::string guard =
+      "PRISM_BUNDLE_" + StringRef(bundle.manifest.name).upper() + "_H";
   for (char &c : guard)
     if (!llvm::isAlnum(c))
       c = '_';
-  os << "/* CPU kernels of the bundle '" << bundle.manifest.name << "', written by " << bundle.manifest.compiler << ".\n"
-     << " * The ABI is described in Prism's docs/Bundle.md: `words` holds the data pointers of the\n"
-     << " * arguments below, in this order, then N and T, then every argument's strides in elements. */\n"
-     << "#ifndef " << guard << "\n#define " << guard << "\n#include <stdint.h>\n"
+  os << "/* CPU kernels of the bundle '" << bundle.manifest.name
+     << "', written by " << bundle.manifest.compiler << ".\n"
+     << " * The ABI is described in Prism's docs/Bundle.md: `words` holds the "
+        "data pointers of the\n"
+     << " * arguments below, in this order, then N and T, then every "
+        "argument's strides in elements. */\n"
+     << "#ifndef " << guard << "\n#define " << guard
+     << "\n#include <stdint.h>\n"
      << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
   for (const runtime::EntryInfo &entry : bundle.manifest.entries) {
-    os << "\n/* entry '" << entry.name << "': work items N * " << entry.valueHeads << " * value_blocks\n";
+    os << "\n/* entry '" << entry.name << "': work items N * "
+       << entry.valueHeads << " * value_blocks\n";
     for (const auto &[i, argument] : llvm::enumerate(entry.arguments))
-      os << " *   words[" << i << "] " << argument.name << ": " << toString(argument.dtype) << " "
-         << toString(argument.shape) << (argument.optional ? ", optional" : "") << " (" << toString(argument.role)
-         << ")\n";
+      os << " *   words[" << i << "] " << argument.name << ": "
+         << toString(argument.dtype) << " " << toString(argument.shape)
+         << (argument.optional ? ", optional" : "") << " ("
+         << toString(argument.role) << ")\n";
     os << " */\n";
     std::string last;
     for (const runtime::KernelInfo &kernel : entry.kernels)
       if (kernel.target == runtime::Target::Cpu && kernel.symbol != last) {
-        os << "int32_t " << kernel.symbol << "(const uint64_t *words, void *workspace, int64_t begin, int64_t end);"
-           << " /* value_blocks " << kernel.valueBlocks << ", workspace " << kernel.workspace << " bytes in "
-           << kernel.file << " */\n";
+        os << "int32_t " << kernel.symbol
+           << "(const uint64_t *words, void *workspace, int64_t begin, int64_t "
+              "end);"
+           << " /* value_blocks " << kernel.valueBlocks << ", workspace "
+           << kernel.workspace << " bytes in " << kernel.file << " */\n";
         last = kernel.symbol;
       }
   }

@@ -26,7 +26,9 @@ std::string prism::findPtxas() {
     }
   if (ErrorOr<std::string> found = sys::findProgramByName("ptxas"))
     return *found;
-  return sys::fs::can_execute("/usr/local/cuda/bin/ptxas") ? "/usr/local/cuda/bin/ptxas" : "";
+  return sys::fs::can_execute("/usr/local/cuda/bin/ptxas")
+             ? "/usr/local/cuda/bin/ptxas"
+             : "";
 }
 
 static int numberBefore(StringRef text, const char *pattern) {
@@ -42,21 +44,26 @@ static std::string readAll(StringRef path) {
   return buffer ? (*buffer)->getBuffer().str() : std::string();
 }
 
-FailureOr<Assembled> prism::assemble(StringRef ptx, StringRef chip, std::string &error) {
+FailureOr<Assembled> prism::assemble(StringRef ptx, StringRef chip,
+                                     std::string &error) {
   Assembled result;
   std::string ptxas = findPtxas();
   if (ptxas.empty()) {
-    result.note = "not assembled: no ptxas (looked in $PRISM_CUDA_TOOLKIT/bin, $CUDA_HOME/bin, $CUDA_PATH/bin, PATH "
-                  "and /usr/local/cuda/bin); the driver assembles the PTX when it loads it";
+    result.note = "not assembled: no ptxas (looked in $PRISM_CUDA_TOOLKIT/bin, "
+                  "$CUDA_HOME/bin, $CUDA_PATH/bin, PATH "
+                  "and /usr/local/cuda/bin); the driver assembles the PTX when "
+                  "it loads it";
     return result;
   }
   SmallString<128> folder;
-  if (std::error_code code = sys::fs::createUniqueDirectory("prism-ptx", folder)) {
+  if (std::error_code code =
+          sys::fs::createUniqueDirectory("prism-ptx", folder)) {
     error = "cannot make a temporary folder: " + code.message();
     return failure();
   }
   scope_exit cleanUp([&] { sys::fs::remove_directories(folder); });
-  std::string input = (folder + "/kernel.ptx").str(), output = (folder + "/kernel.cubin").str(),
+  std::string input = (folder + "/kernel.ptx").str(),
+              output = (folder + "/kernel.cubin").str(),
               log = (folder + "/log").str();
   {
     std::error_code code;
@@ -65,20 +72,28 @@ FailureOr<Assembled> prism::assemble(StringRef ptx, StringRef chip, std::string 
   }
   std::string arch = ("-arch=" + chip).str();
   SmallVector<StringRef> arguments = {ptxas, arch, "-v", input, "-o", output};
-  std::optional<StringRef> redirects[] = {StringRef(), StringRef(log), StringRef(log)};
+  std::optional<StringRef> redirects[] = {StringRef(), StringRef(log),
+                                          StringRef(log)};
   std::string message;
-  int status = sys::ExecuteAndWait(ptxas, arguments, std::nullopt, redirects, /*SecondsToWait=*/120, 0, &message);
+  int status = sys::ExecuteAndWait(ptxas, arguments, std::nullopt, redirects,
+                                   /*SecondsToWait=*/120, 0, &message);
   std::string said = readAll(log);
   if (status != 0) {
-    error = "ptxas refused the PTX for " + chip.str() + ": " + (message.empty() ? said : message);
+    error = "ptxas refused the PTX for " + chip.str() + ": " +
+            (message.empty() ? said : message);
     return failure();
   }
   result.cubin = readAll(output);
   result.resources.registers = numberBefore(said, "Used ([0-9]+) registers");
-  result.resources.spillStores = numberBefore(said, "([0-9]+) bytes spill stores");
-  result.resources.spillLoads = numberBefore(said, "([0-9]+) bytes spill loads");
+  result.resources.spillStores =
+      numberBefore(said, "([0-9]+) bytes spill stores");
+  result.resources.spillLoads =
+      numberBefore(said, "([0-9]+) bytes spill loads");
   result.resources.staticShared = numberBefore(said, "([0-9]+) bytes smem");
   if (StringRef(said).contains("warning"))
-    result.note = "ptxas warns: " + StringRef(said).substr(StringRef(said).find("warning")).split('\n').first.str();
+    result.note = "ptxas warns: " + StringRef(said)
+                                        .substr(StringRef(said).find("warning"))
+                                        .split('\n')
+                                        .first.str();
   return result;
 }

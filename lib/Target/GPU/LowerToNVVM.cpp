@@ -18,27 +18,36 @@
 using namespace mlir;
 using namespace prism;
 
-/// Functions that PTX has instructions for, or that MathToLLVM writes with them.
+/// Functions that PTX has instructions for, or that MathToLLVM writes with
+/// them.
 static bool isNative(Operation *op) {
-  return isa<math::AbsFOp, math::CeilOp, math::CopySignOp, math::FloorOp, math::FmaOp, math::RoundEvenOp, math::RsqrtOp,
-             math::SqrtOp, math::TruncOp, math::IsNaNOp, math::IsInfOp, math::IsFiniteOp, math::AbsIOp,
-             math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp>(op);
+  return isa<math::AbsFOp, math::CeilOp, math::CopySignOp, math::FloorOp,
+             math::FmaOp, math::RoundEvenOp, math::RsqrtOp, math::SqrtOp,
+             math::TruncOp, math::IsNaNOp, math::IsInfOp, math::IsFiniteOp,
+             math::AbsIOp, math::CountLeadingZerosOp,
+             math::CountTrailingZerosOp, math::CtPopOp>(op);
 }
 
 static LogicalResult approximateMath(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
-  math::populateExpansionPatterns(patterns, {"exp2", "sinh", "cosh", "tan", "asinh", "acosh", "atanh", "powf", "fpowi"});
+  math::populateExpansionPatterns(patterns,
+                                  {"exp2", "sinh", "cosh", "tan", "asinh",
+                                   "acosh", "atanh", "powf", "fpowi"});
   // The pattern for rsqrt is made of x86 instructions.
-  populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) { return name != math::RsqrtOp::getOperationName(); });
+  populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
+    return name != math::RsqrtOp::getOperationName();
+  });
   GreedyRewriteConfig config;
   config.setMaxIterations(8);
   if (failed(applyPatternsGreedily(module, std::move(patterns), config)))
-    return module.emitError("approximating math functions did not come to an end");
+    return module.emitError(
+        "approximating math functions did not come to an end");
   WalkResult result = module.walk([](Operation *op) {
     if (!isa<math::MathDialect>(op->getDialect()) || isNative(op))
       return WalkResult::advance();
     op->emitError("'") << op->getName() << "' on " << op->getResult(0).getType()
-                       << " needs CUDA's libdevice, which is not linked; f64 gates run on the CPU only";
+                       << " needs CUDA's libdevice, which is not linked; f64 "
+                          "gates run on the CPU only";
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
@@ -54,7 +63,8 @@ LogicalResult prism::lowerKernelToNVVM(ModuleOp module) {
   cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
   arith::populateArithToLLVMConversionPatterns(converter, patterns);
   index::populateIndexToLLVMConversionPatterns(converter, patterns);
-  populateMathToLLVMConversionPatterns(converter, patterns, /*approximateLog1p=*/false);
+  populateMathToLLVMConversionPatterns(converter, patterns,
+                                       /*approximateLog1p=*/false);
   populateNVVMToLLVMConversionPatterns(patterns);
   ub::populateUBToLLVMConversionPatterns(converter, patterns);
   LLVMConversionTarget target(*context);

@@ -15,10 +15,12 @@ namespace prism {
 #define GEN_PASS_DECL
 #include "Prism/Conversion/ScanToTile/Passes.h.inc"
 
-/// Builds the tile program of one entry function at `builder`'s insertion point.
-/// Fails with a located diagnostic when the recurrence has no such form.
-mlir::FailureOr<tile::ProgramOp> convertEntryToTile(mlir::OpBuilder &builder, mlir::func::FuncOp entry,
-                                                    scan::PlanAttr plan, llvm::StringRef name);
+/// Builds the tile program of one entry function at `builder`'s insertion
+/// point. Fails with a located diagnostic when the recurrence has no such form.
+mlir::FailureOr<tile::ProgramOp> convertEntryToTile(mlir::OpBuilder &builder,
+                                                    mlir::func::FuncOp entry,
+                                                    scan::PlanAttr plan,
+                                                    llvm::StringRef name);
 
 /// True if value columns may be split over work items: nothing that is injected
 /// mixes columns (an l2norm along the value axis does).

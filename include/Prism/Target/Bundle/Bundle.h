@@ -11,8 +11,8 @@
 #define PRISM_TARGET_BUNDLE_BUNDLE_H
 
 #include "Prism/Dialect/Tile/IR/Tile.h"
-#include "llvm/Support/Error.h"
 #include "prism-runtime/Manifest.h"
+#include "llvm/Support/Error.h"
 #include <map>
 #include <string>
 
@@ -26,8 +26,10 @@ struct Bundle {
   std::map<std::string, std::string> files;
 };
 
-/// Arguments, heads and direction of an entry, from its program. No kernels yet.
-runtime::EntryInfo describeEntry(tile::ProgramOp program, llvm::StringRef entryName);
+/// Arguments, heads and direction of an entry, from its program. No kernels
+/// yet.
+runtime::EntryInfo describeEntry(tile::ProgramOp program,
+                                 llvm::StringRef entryName);
 
 /// manifest.json's text.
 std::string printManifest(const Bundle &bundle);

@@ -26,7 +26,8 @@ llvm::LogicalResult lowerKernelToNVVM(mlir::ModuleOp module);
 /// PTX of a kernel module, for the chip and PTX version of `target`. The same
 /// module gives the same bytes. PTX that calls an external function (it could
 /// never load) is an error.
-llvm::FailureOr<std::string> emitPTX(mlir::ModuleOp module, const targetinfo::GPUInfo &target);
+llvm::FailureOr<std::string> emitPTX(mlir::ModuleOp module,
+                                     const targetinfo::GPUInfo &target);
 
 /// What ptxas says of one kernel.
 struct Resources {
@@ -39,13 +40,14 @@ struct Assembled {
   Resources resources;
 };
 
-/// Path of ptxas: in $PRISM_CUDA_TOOLKIT/bin, $CUDA_HOME/bin, $CUDA_PATH/bin, on
-/// PATH, in /usr/local/cuda/bin; empty if there is none.
+/// Path of ptxas: in $PRISM_CUDA_TOOLKIT/bin, $CUDA_HOME/bin, $CUDA_PATH/bin,
+/// on PATH, in /usr/local/cuda/bin; empty if there is none.
 std::string findPtxas();
 
-/// Assembles PTX for a chip. Without ptxas the result is empty with a note; text
-/// that ptxas refuses is a failure with its words in `error`.
-llvm::FailureOr<Assembled> assemble(llvm::StringRef ptx, llvm::StringRef chip, std::string &error);
+/// Assembles PTX for a chip. Without ptxas the result is empty with a note;
+/// text that ptxas refuses is a failure with its words in `error`.
+llvm::FailureOr<Assembled> assemble(llvm::StringRef ptx, llvm::StringRef chip,
+                                    std::string &error);
 
 } // namespace prism
 

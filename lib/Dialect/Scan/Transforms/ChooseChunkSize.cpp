@@ -19,7 +19,8 @@ namespace prism::scan {
 #include "Prism/Dialect/Scan/Transforms/Passes.h.inc"
 } // namespace prism::scan
 
-Operation *prism::scan::findFactorWithoutChunkForm(RecurrenceOp op, std::string &reason) {
+Operation *prism::scan::findFactorWithoutChunkForm(RecurrenceOp op,
+                                                   std::string &reason) {
   for (unsigned i = 0, e = op.getNumStates(); i < e; ++i) {
     FailureOr<SmallVector<StateOpInterface>> chain = getFactorChain(op, i);
     if (failed(chain))
@@ -31,22 +32,28 @@ Operation *prism::scan::findFactorWithoutChunkForm(RecurrenceOp op, std::string 
   return nullptr;
 }
 
-static RankedTensorType stateOf(RecurrenceOp op) { return cast<RankedTensorType>(op.getStateArgument(0).getType()); }
+static RankedTensorType stateOf(RecurrenceOp op) {
+  return cast<RankedTensorType>(op.getStateArgument(0).getType());
+}
 
-/// Token by token, the state is read and written every step: columns are split so
-/// that a block of it stays in the first-level cache (0: no split).
+/// Token by token, the state is read and written every step: columns are split
+/// so that a block of it stays in the first-level cache (0: no split).
 static int64_t recurrentValueBlock(RankedTensorType state) {
   constexpr int64_t kCacheBytes = 32 * 1024, kColumns = 16;
   int64_t bytes = state.getElementTypeBitWidth() / 8;
-  int64_t columns = kCacheBytes / (bytes * state.getDimSize(0)) / kColumns * kColumns;
+  int64_t columns =
+      kCacheBytes / (bytes * state.getDimSize(0)) / kColumns * kColumns;
   columns = std::max(columns, kColumns);
   return columns >= state.getDimSize(1) ? 0 : columns;
 }
 
-SmallVector<PlanAttr> prism::scan::candidatePlans(RecurrenceOp op, Schedule schedule, PlanTarget target) {
+SmallVector<PlanAttr> prism::scan::candidatePlans(RecurrenceOp op,
+                                                  Schedule schedule,
+                                                  PlanTarget target) {
   SmallVector<PlanAttr> plans;
   auto add = [&](int64_t chunk, int64_t valueBlock) {
-    plans.push_back(PlanAttr::get(op.getContext(), schedule, chunk, valueBlock, /*stages=*/1));
+    plans.push_back(PlanAttr::get(op.getContext(), schedule, chunk, valueBlock,
+                                  /*stages=*/1));
   };
   int64_t values = stateOf(op).getDimSize(1);
   if (target == PlanTarget::cpu) {
@@ -87,16 +94,21 @@ int64_t prism::scan::recurrentUpTo(RecurrenceOp op, PlanTarget target) {
 }
 
 namespace {
-struct ChooseChunkSizePass : prism::scan::impl::ScanChooseChunkSizeBase<ChooseChunkSizePass> {
+struct ChooseChunkSizePass
+    : prism::scan::impl::ScanChooseChunkSizeBase<ChooseChunkSizePass> {
   using ScanChooseChunkSizeBase::ScanChooseChunkSizeBase;
   void runOnOperation() override {
     if (target != "cpu" && target != "cuda") {
-      getOperation().emitError("scan-choose-chunk-size: target must be cpu or cuda, found '") << target << "'";
+      getOperation().emitError(
+          "scan-choose-chunk-size: target must be cpu or cuda, found '")
+          << target << "'";
       return signalPassFailure();
     }
     std::optional<Schedule> wanted = symbolizeSchedule(schedule);
     if (!wanted) {
-      getOperation().emitError("scan-choose-chunk-size: schedule must be chunk or recurrent, found '") << schedule << "'";
+      getOperation().emitError("scan-choose-chunk-size: schedule must be chunk "
+                               "or recurrent, found '")
+          << schedule << "'";
       return signalPassFailure();
     }
     getOperation().walk([&](RecurrenceOp op) {
@@ -104,8 +116,11 @@ struct ChooseChunkSizePass : prism::scan::impl::ScanChooseChunkSizeBase<ChooseCh
         return;
       Schedule chosen = *wanted;
       std::string reason;
-      if (Operation *factor = findFactorWithoutChunkForm(op, reason); factor && chosen == Schedule::chunk) {
-        remark::missed(factor->getLoc(), remark::RemarkOpts::name("ChunkForm").category("scan")) << reason;
+      if (Operation *factor = findFactorWithoutChunkForm(op, reason);
+          factor && chosen == Schedule::chunk) {
+        remark::missed(factor->getLoc(),
+                       remark::RemarkOpts::name("ChunkForm").category("scan"))
+            << reason;
         chosen = Schedule::recurrent;
       }
       PlanTarget where = target == "cpu" ? PlanTarget::cpu : PlanTarget::cuda;

@@ -39,10 +39,12 @@ Type ViewType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type element;
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/true) || parser.parseType(element) ||
-      parser.parseGreater())
+  if (parser.parseLess() ||
+      parser.parseDimensionList(shape, /*allowDynamic=*/true) ||
+      parser.parseType(element) || parser.parseGreater())
     return {};
-  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), shape, element);
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                    shape, element);
 }
 
 void ViewType::print(AsmPrinter &printer) const {
@@ -56,14 +58,19 @@ void ViewType::print(AsmPrinter &printer) const {
   printer << getElementType() << ">";
 }
 
-LogicalResult ViewType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type element) {
+LogicalResult ViewType::verify(function_ref<InFlightDiagnostic()> emitError,
+                               ArrayRef<int64_t> shape, Type element) {
   for (auto [i, extent] : llvm::enumerate(shape)) {
     if (ShapedType::isDynamic(extent) && i != 0)
-      return emitError() << "only the first extent of a view (time) may be dynamic";
+      return emitError()
+             << "only the first extent of a view (time) may be dynamic";
     if (!ShapedType::isDynamic(extent) && extent < 1)
-      return emitError() << "extents of a view must be positive, found " << extent;
+      return emitError() << "extents of a view must be positive, found "
+                         << extent;
   }
-  if (!element.isBF16() && !element.isF16() && !element.isF32() && !element.isF64() && !element.isInteger(64))
-    return emitError() << "a view holds bf16, f16, f32, f64 or i64, found " << element;
+  if (!element.isBF16() && !element.isF16() && !element.isF32() &&
+      !element.isF64() && !element.isInteger(64))
+    return emitError() << "a view holds bf16, f16, f32, f64 or i64, found "
+                       << element;
   return success();
 }

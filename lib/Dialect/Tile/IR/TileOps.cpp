@@ -11,16 +11,22 @@ using namespace prism::tile;
 #define GET_OP_CLASSES
 #include "Prism/Dialect/Tile/IR/TileOps.cpp.inc"
 
-static ArrayRef<int64_t> shapeOf(Value v) { return cast<RankedTensorType>(v.getType()).getShape(); }
+static ArrayRef<int64_t> shapeOf(Value v) {
+  return cast<RankedTensorType>(v.getType()).getShape();
+}
 
 /// A tile takes the last axes of a view, or its time axis and the last ones.
-static LogicalResult verifySlice(Operation *op, ViewType view, size_t numIndices, RankedTensorType tile) {
+static LogicalResult verifySlice(Operation *op, ViewType view,
+                                 size_t numIndices, RankedTensorType tile) {
   if (int64_t(numIndices) != view.getRank())
-    return op->emitOpError("has ") << numIndices << " indices for a view of " << view.getRank() << " axes";
+    return op->emitOpError("has ") << numIndices << " indices for a view of "
+                                   << view.getRank() << " axes";
   if (tile.getRank() > view.getRank())
-    return op->emitOpError("takes a tile ") << tile << " from a view " << view << " of lower rank";
+    return op->emitOpError("takes a tile ")
+           << tile << " from a view " << view << " of lower rank";
   if (view.getElementType().isInteger())
-    return op->emitOpError("takes a tile from a view of sequence offsets, ") << view;
+    return op->emitOpError("takes a tile from a view of sequence offsets, ")
+           << view;
   return success();
 }
 
@@ -30,29 +36,38 @@ LogicalResult LoadOp::verify() {
   if (failed(verifySlice(*this, view, getIndices().size(), tile)))
     return failure();
   if (getOneStep() && (!view.hasTime() || tile.getRank() == view.getRank()))
-    return emitOpError("takes one step of a view with time, without its time axis; found ") << tile << " from " << view;
+    return emitOpError("takes one step of a view with time, without its time "
+                       "axis; found ")
+           << tile << " from " << view;
   return success();
 }
 
 LogicalResult StoreOp::verify() {
-  return verifySlice(*this, getView().getType(), getIndices().size(), cast<RankedTensorType>(getValue().getType()));
+  return verifySlice(*this, getView().getType(), getIndices().size(),
+                     cast<RankedTensorType>(getValue().getType()));
 }
 
 LogicalResult DotOp::verify() {
-  ArrayRef<int64_t> lhs = shapeOf(getLhs()), rhs = shapeOf(getRhs()), result = shapeOf(getResult());
-  int64_t m = lhs[getTransposeLhs() ? 1 : 0], k = lhs[getTransposeLhs() ? 0 : 1];
-  int64_t n = rhs[getTransposeRhs() ? 0 : 1], k2 = rhs[getTransposeRhs() ? 1 : 0];
+  ArrayRef<int64_t> lhs = shapeOf(getLhs()), rhs = shapeOf(getRhs()),
+                    result = shapeOf(getResult());
+  int64_t m = lhs[getTransposeLhs() ? 1 : 0],
+          k = lhs[getTransposeLhs() ? 0 : 1];
+  int64_t n = rhs[getTransposeRhs() ? 0 : 1],
+          k2 = rhs[getTransposeRhs() ? 1 : 0];
   if (k != k2)
-    return emitOpError("contracts ") << k << " elements of the left with " << k2 << " of the right";
+    return emitOpError("contracts ")
+           << k << " elements of the left with " << k2 << " of the right";
   if (result[0] != m || result[1] != n)
-    return emitOpError("yields ") << m << "x" << n << ", the accumulator is " << getAcc().getType();
+    return emitOpError("yields ")
+           << m << "x" << n << ", the accumulator is " << getAcc().getType();
   return success();
 }
 
 LogicalResult SolveOp::verify() {
   ArrayRef<int64_t> matrix = shapeOf(getMatrix()), rhs = shapeOf(getRhs());
   if (matrix[0] != matrix[1] || matrix[0] != rhs[0])
-    return emitOpError("expects a square matrix with as many rows as the right-hand side, found ")
+    return emitOpError("expects a square matrix with as many rows as the "
+                       "right-hand side, found ")
            << getMatrix().getType() << " and " << getRhs().getType();
   return success();
 }
@@ -60,37 +75,44 @@ LogicalResult SolveOp::verify() {
 LogicalResult DecayMatrixOp::verify() {
   int64_t rows = shapeOf(getRows())[0], columns = shapeOf(getColumns())[0];
   int64_t perRow = getRowOrder().size(), perColumn = getColumnOrder().size();
-  if (perRow < 1 || perColumn < 1 || rows % perRow || columns % perColumn || rows / perRow != columns / perColumn)
+  if (perRow < 1 || perColumn < 1 || rows % perRow || columns % perColumn ||
+      rows / perRow != columns / perColumn)
     return emitOpError("expects rows and columns for the same tokens, found ")
-           << rows << " rows at " << perRow << " and " << columns << " columns at " << perColumn << " a token";
+           << rows << " rows at " << perRow << " and " << columns
+           << " columns at " << perColumn << " a token";
   ArrayRef<int64_t> result = shapeOf(getResult());
   if (result[0] != rows || result[1] != columns)
-    return emitOpError("yields ") << rows << "x" << columns << ", found " << getResult().getType();
+    return emitOpError("yields ")
+           << rows << "x" << columns << ", found " << getResult().getType();
   return success();
 }
 
 LogicalResult ScaleRowsOp::verify() {
   if (shapeOf(getScale())[0] != shapeOf(getInput())[0])
-    return emitOpError("has ") << shapeOf(getScale())[0] << " scales for " << shapeOf(getInput())[0] << " rows";
+    return emitOpError("has ") << shapeOf(getScale())[0] << " scales for "
+                               << shapeOf(getInput())[0] << " rows";
   return success();
 }
 
 LogicalResult ScaleColumnsOp::verify() {
   if (shapeOf(getScale())[0] != shapeOf(getInput())[1])
-    return emitOpError("has ") << shapeOf(getScale())[0] << " scales for " << shapeOf(getInput())[1] << " columns";
+    return emitOpError("has ") << shapeOf(getScale())[0] << " scales for "
+                               << shapeOf(getInput())[1] << " columns";
   return success();
 }
 
 LogicalResult SumColumnsOp::verify() {
   if (shapeOf(getResult())[0] != shapeOf(getInput())[0])
-    return emitOpError("yields ") << shapeOf(getInput())[0] << " sums, found " << getResult().getType();
+    return emitOpError("yields ") << shapeOf(getInput())[0] << " sums, found "
+                                  << getResult().getType();
   return success();
 }
 
 LogicalResult BroadcastOp::verify() {
   int64_t extent = shapeOf(getResult())[getAlongRows() ? 1 : 0];
   if (shapeOf(getInput())[0] != extent)
-    return emitOpError("repeats ") << getInput().getType() << " to " << getResult().getType();
+    return emitOpError("repeats ")
+           << getInput().getType() << " to " << getResult().getType();
   return success();
 }
 
@@ -100,6 +122,7 @@ LogicalResult InterleaveOp::verify() {
   SmallVector<int64_t> want(shapeOf(getInputs()[0]));
   want[0] *= getInputs().size();
   if (shapeOf(getResult()) != ArrayRef<int64_t>(want))
-    return emitOpError("expects a result of ") << want[0] << " rows, found " << getResult().getType();
+    return emitOpError("expects a result of ")
+           << want[0] << " rows, found " << getResult().getType();
   return success();
 }

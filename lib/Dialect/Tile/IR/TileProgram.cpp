@@ -9,7 +9,8 @@
 using namespace mlir;
 using namespace prism::tile;
 
-//   tile.program reverse? @name(%q: !tile.view<?x64xf32> as #tile.arg<...>, ...)
+//   tile.program reverse? @name(%q: !tile.view<?x64xf32> as #tile.arg<...>,
+//   ...)
 //     heads H values V block VB chunk C attributes {...} { ... }
 
 ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &state) {
@@ -27,13 +28,16 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &state) {
   auto parseArgument = [&]() -> ParseResult {
     OpAsmParser::Argument &argument = arguments.emplace_back();
     ArgumentAttr attr;
-    if (parser.parseArgument(argument, /*allowType=*/true) || parser.parseKeyword("as") ||
+    if (parser.parseArgument(argument, /*allowType=*/true) ||
+        parser.parseKeyword("as") ||
         parser.parseCustomAttributeWithFallback(attr))
       return failure();
-    argumentAttrs.push_back(builder.getDictionaryAttr(builder.getNamedAttr("tile.arg", attr)));
+    argumentAttrs.push_back(
+        builder.getDictionaryAttr(builder.getNamedAttr("tile.arg", attr)));
     return success();
   };
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseArgument))
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren,
+                                     parseArgument))
     return failure();
   auto parseNumber = [&](StringRef keyword, IntegerAttr &attr) -> ParseResult {
     int64_t value;
@@ -42,8 +46,10 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &state) {
     attr = builder.getI64IntegerAttr(value);
     return success();
   };
-  if (parseNumber("heads", props.value_heads) || parseNumber("values", props.values) ||
-      parseNumber("block", props.value_block) || parseNumber("chunk", props.chunk) ||
+  if (parseNumber("heads", props.value_heads) ||
+      parseNumber("values", props.values) ||
+      parseNumber("block", props.value_block) ||
+      parseNumber("chunk", props.chunk) ||
       parser.parseOptionalAttrDictWithKeyword(state.attributes))
     return failure();
   SmallVector<Type> types;
@@ -69,15 +75,17 @@ void ProgramOp::print(OpAsmPrinter &p) {
   };
   // A line each: no blank after the comma.
   llvm::interleave(getBody().getArguments(), p, printArgument, ",");
-  p << ") heads " << getValueHeads() << " values " << getValues() << " block " << getValueBlock() << " chunk "
-    << getChunk();
-  p.printOptionalAttrDictWithKeyword((*this)->getDiscardableAttrDictionary().getValue());
+  p << ") heads " << getValueHeads() << " values " << getValues() << " block "
+    << getValueBlock() << " chunk " << getChunk();
+  p.printOptionalAttrDictWithKeyword(
+      (*this)->getDiscardableAttrDictionary().getValue());
   p << " ";
   p.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
 LogicalResult ProgramOp::verify() {
-  if (getValueHeads() < 1 || getValues() < 1 || getValueBlock() < 1 || getChunk() < 1)
+  if (getValueHeads() < 1 || getValues() < 1 || getValueBlock() < 1 ||
+      getChunk() < 1)
     return emitOpError("heads, values, block and chunk must be positive");
   if (getFunctionType().getNumResults() != 0)
     return emitOpError("a program returns nothing; it stores");
@@ -85,24 +93,33 @@ LogicalResult ProgramOp::verify() {
     auto view = dyn_cast<ViewType>(getFunctionType().getInput(i));
     ArgumentAttr attr = getArgument_(i);
     if (!view || !attr)
-      return emitOpError("argument ") << i << " must be a view with a tile.arg attribute, found "
-                                      << getFunctionType().getInput(i);
+      return emitOpError("argument ")
+             << i << " must be a view with a tile.arg attribute, found "
+             << getFunctionType().getInput(i);
     int64_t features = 0;
     bool time = false;
     for (char letter : attr.getAxes().getValue()) {
       time |= letter == 't';
-      features += letter != 'b' && letter != 't' && letter != 'h' && letter != 'n';
+      features +=
+          letter != 'b' && letter != 't' && letter != 'h' && letter != 'n';
     }
     bool offsets = attr.getRole().getValue() == "offsets";
-    // A parameter may be viewed with a time axis of stride 0, not the other way round.
-    if (!offsets && ((time && !view.hasTime()) || view.getRank() != features + view.hasTime()))
-      return emitOpError("argument ") << attr.getName() << " views axes " << attr.getAxes() << " as " << view;
+    // A parameter may be viewed with a time axis of stride 0, not the other way
+    // round.
+    if (!offsets && ((time && !view.hasTime()) ||
+                     view.getRank() != features + view.hasTime()))
+      return emitOpError("argument ") << attr.getName() << " views axes "
+                                      << attr.getAxes() << " as " << view;
     bool knownRole = llvm::StringSwitch<bool>(attr.getRole().getValue())
-                         .Cases({"input", "initial_state", "offsets", "output", "final_state"}, true)
+                         .Cases({"input", "initial_state", "offsets", "output",
+                                 "final_state"},
+                                true)
                          .Default(false);
     if (!knownRole)
-      return emitOpError("argument ") << attr.getName() << " has role " << attr.getRole()
-                                      << ", expected input, initial_state, offsets, output or final_state";
+      return emitOpError("argument ")
+             << attr.getName() << " has role " << attr.getRole()
+             << ", expected input, initial_state, offsets, output or "
+                "final_state";
   }
   return success();
 }

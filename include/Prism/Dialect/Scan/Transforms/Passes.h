@@ -13,13 +13,15 @@ namespace prism::scan {
 
 enum class PlanTarget { cpu, cuda };
 
-/// The factor of the recurrence's chain that has no chunk form, and why; null if
-/// all have one.
-mlir::Operation *findFactorWithoutChunkForm(RecurrenceOp op, std::string &reason);
+/// The factor of the recurrence's chain that has no chunk form, and why; null
+/// if all have one.
+mlir::Operation *findFactorWithoutChunkForm(RecurrenceOp op,
+                                            std::string &reason);
 
 /// The plans to try for a schedule on a target, best first. A GPU has several:
 /// the first whose tiles fit the chip's shared memory is taken.
-llvm::SmallVector<PlanAttr> candidatePlans(RecurrenceOp op, Schedule schedule, PlanTarget target);
+llvm::SmallVector<PlanAttr> candidatePlans(RecurrenceOp op, Schedule schedule,
+                                           PlanTarget target);
 
 /// Longest sequence for which the recurrent schedule is the faster one.
 int64_t recurrentUpTo(RecurrenceOp op, PlanTarget target);
