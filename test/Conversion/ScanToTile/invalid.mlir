@@ -70,9 +70,25 @@ func.func @not_elementwise(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<
   %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv")
       plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
   ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):
-    %c0 = arith.constant 0 : index
-    // expected-error @below {{has no tile form: inside a step, what is not a state factor must be elementwise arith or math, tensor.splat, scan.l2norm or scan.refine; found 'tensor.extract'}}
-    %g = tensor.extract %kt[%c0] : tensor<4xf32>
+    // expected-error @below {{has no tile form: inside a step, what is not a state factor must be elementwise arith or math, a row, tensor.splat, scan.l2norm or scan.refine; found 'tensor.concat'}}
+    %n = tensor.concat dim(0) %kt : (tensor<4xf32>) -> tensor<4xf32>
+    %y = scan.read %S query %n : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %S, %y : tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
+  return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
+// One row is a rank of its source; which one is known when compiling.
+func.func @which_row(%k: tensor<?x?x4xf32>, %b: tensor<?x?xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
+  %o, %s = scan.recurrence ins(%k as "btk", %b as "bt" : tensor<?x?x4xf32>, tensor<?x?xf32>) outs("btv") finals("nhkv")
+      plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
+  ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>, %bt: f32):
+    %integer = arith.fptosi %bt : f32 to i64
+    %row = arith.index_cast %integer : i64 to index
+    // expected-error @below {{has no tile form: expected a whole row of the first axis at a constant place}}
+    %g = tensor.extract %kt[%row] : tensor<4xf32>
     %0 = scan.decay %S by %g along scalar : tensor<4x4xf32>, f32
     %y = scan.read %0 query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
     scan.yield %0, %y : tensor<4x4xf32>, tensor<4xf32>
