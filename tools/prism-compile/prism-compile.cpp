@@ -10,6 +10,7 @@
 #include "Prism/Spec/Spec.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -165,6 +166,27 @@ static int writeTheBundle(Input &in, const CompileOptions &options) {
   return 0;
 }
 
+/// A plan for an entry that does not exist would be a plan ignored.
+static std::string unknownPlanEntry(ModuleOp module,
+                                    const CompileOptions &options) {
+  SmallVector<StringRef> known;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(scan::kEntryAttr))
+      known.push_back(function.getName());
+  for (const auto &[name, given] : options.plans) {
+    if (name.empty() || known.empty() || llvm::is_contained(known, name))
+      continue;
+    StringRef nearest = *llvm::min_element(
+        known, [&, wanted = StringRef(name)](StringRef a, StringRef b) {
+          return a.edit_distance(wanted) < b.edit_distance(wanted);
+        });
+    return ("/" + name + ": is no entry of the model (" +
+            llvm::join(known, ", ") + "); did you mean '" + nearest.str() +
+            "'?");
+  }
+  return "";
+}
+
 static int explainAll(ModuleOp module, const CompileOptions &options) {
   auto functions = findEntries(module, options.entries);
   auto wanted = parseTargets(module, options.targets);
@@ -233,6 +255,9 @@ static int run(MLIRContext &context) {
     if (!plans)
       return fail(llvm::toString(plans.takeError()));
     options.plans = std::move(*plans);
+    if (std::string error = unknownPlanEntry(*in.module, options);
+        !error.empty())
+      return fail(plan + ": " + error);
   }
 
   if (explain) {
