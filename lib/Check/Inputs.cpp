@@ -137,8 +137,7 @@ private:
 };
 } // namespace
 
-HostArrays check::makeInputs(func::FuncOp entry, const runtime::EntryInfo &info,
-                             const InputOptions &options) {
+runtime::Sizes check::sizesOf(const InputOptions &options) {
   runtime::Sizes sizes;
   bool packed = !options.lengths.empty();
   sizes.batch = packed ? 1 : options.batch;
@@ -146,6 +145,28 @@ HostArrays check::makeInputs(func::FuncOp entry, const runtime::EntryInfo &info,
                                          options.lengths.end(), int64_t(0))
                        : options.steps;
   sizes.sequences = packed ? int64_t(options.lengths.size()) : options.batch;
+  return sizes;
+}
+
+double check::bytesOfCheck(const runtime::EntryInfo &info,
+                           const InputOptions &options) {
+  double bytes = 0.0;
+  for (const runtime::ArgumentInfo &argument : info.arguments) {
+    double elements = 1.0;
+    for (int64_t extent : runtime::shapeOf(argument, sizesOf(options)))
+      elements *= double(extent);
+    // Results are held twice with the blank ones, all again by the oracle.
+    double copies = runtime::isWritten(argument.role) ? 2.0 : 1.0;
+    bytes += elements *
+             (copies * (8.0 + double(runtime::byteSize(argument.dtype))) + 8.0);
+  }
+  return bytes;
+}
+
+HostArrays check::makeInputs(func::FuncOp entry, const runtime::EntryInfo &info,
+                             const InputOptions &options) {
+  runtime::Sizes sizes = sizesOf(options);
+  bool packed = !options.lengths.empty();
 
   scan::RecurrenceOp op;
   entry.walk([&](scan::RecurrenceOp found) { op = found; });

@@ -77,7 +77,11 @@ std::string BundleBuilder::keyOf(const Unit &unit) {
   tile::ProgramOp program = *copy->getOps<tile::ProgramOp>().begin();
   program.setSymName("program");
   program->removeAttr(scan::kEntryAttr);
-  std::string key = unit.target.str() + "\n";
+  // A chunk form of chunk 1 is the recurrent one's program, but a kernel names
+  // the schedule it stands for.
+  std::string key = unit.target.str() + " " +
+                    scan::stringifySchedule(unit.plan.getSchedule()).str() +
+                    "\n";
   llvm::raw_string_ostream(key) << *copy;
   return key;
 }

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace prism::spec;
@@ -125,6 +126,36 @@ Value ExpressionEmitter::emitUnary(Function function, Value x, Location loc) {
   }
 }
 
+/// The whole number that an exponent writes out, a sign before it included.
+static std::optional<int64_t> wholeNumber(const Expr &exponent) {
+  bool isNegative = exponent.kind == ExprKind::Negate;
+  const Expr &digits = isNegative ? exponent.operands[0] : exponent;
+  if (digits.kind != ExprKind::Number || digits.number > 64.0 ||
+      digits.number != std::floor(digits.number))
+    return std::nullopt;
+  int64_t number = static_cast<int64_t>(digits.number);
+  return isNegative ? -number : number;
+}
+
+/// x to a whole power as products, so that x may be negative or 0: the lowered
+/// math.powf goes by logarithms.
+Value ExpressionEmitter::power(Value x, int64_t exponent, Location loc) {
+  Value one = constant(1.0, x.getType(), loc), result, square = x;
+  for (int64_t rest = std::abs(exponent); rest > 0; rest /= 2) {
+    if (rest % 2)
+      result = result
+                   ? Value(arith::MulFOp::create(builder, loc, result, square))
+                   : square;
+    if (rest > 1)
+      square = arith::MulFOp::create(builder, loc, square, square);
+  }
+  if (!result)
+    return one;
+  if (exponent < 0)
+    return arith::DivFOp::create(builder, loc, one, result);
+  return result;
+}
+
 /// Row `row` of the first axis: a vector of a matrix, a scalar of a vector.
 Value ExpressionEmitter::emitRow(Value x, int64_t row, Location loc) {
   auto tensor = cast<RankedTensorType>(x.getType());
@@ -167,6 +198,8 @@ Value ExpressionEmitter::emitCall(const Expr &expr, Location loc) {
     return binary<arith::MinimumFOp>(emit(expr.operands[0], loc),
                                      emit(expr.operands[1], loc), loc);
   case Function::Pow:
+    if (std::optional<int64_t> exponent = wholeNumber(expr.operands[1]))
+      return power(emit(expr.operands[0], loc), *exponent, loc);
     return binary<math::PowFOp>(emit(expr.operands[0], loc),
                                 emit(expr.operands[1], loc), loc);
   default:

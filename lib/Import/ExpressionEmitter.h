@@ -42,6 +42,7 @@ private:
   /// exp(-|x|), which is in (0, 1].
   mlir::Value expOfMinusAbs(mlir::Value x, mlir::Location loc);
   mlir::Value sigmoid(mlir::Value x, mlir::Location loc);
+  mlir::Value power(mlir::Value x, int64_t exponent, mlir::Location loc);
   mlir::Value softplus(mlir::Value x, mlir::Location loc);
   template <typename Op>
   mlir::Value binary(mlir::Value a, mlir::Value b, mlir::Location loc);

@@ -406,6 +406,67 @@ def case_c09(kit, target):
     refused(["offsets", "i64"], q=one, k=one, v=v, offsets=[0.0, 3.0])
 
 
+def agrees(kit, target, spec, name, **call):
+    """Every schedule of the spec agrees with the float64 recurrence."""
+    passed, output = kit.check(spec, name, target=target, shape="B=2,T=37", **call)
+    assert passed and "ok" in output, output
+
+
+def case_x_read_before_write(kit, target):
+    """What reads at a writer's place, an output or an erase of the previous state, does not see that writer."""
+    read, inject = {"read": {"query": "q"}}, {"inject": {"key": "k", "value": "v", "scale": "beta"}}
+    erase = {"erase": {"key": "k", "strength": "beta"}}
+    previous = {"erase": {"key": "k", "strength": "beta", "of": "previous"}}
+    for n, steps in enumerate(([read, erase, inject], [read, previous], [inject, previous, read], [inject, read, previous])):
+        spec = gdn_spec(16, 16, gated=False)
+        spec["steps"] = steps
+        if inject not in steps:
+            del spec["inputs"]["v"]
+        agrees(kit, target, spec, f"x_read_{n}")
+
+
+def case_x_ranks_of_state_shape(kit, target):
+    """As many ranks as keys and values: the keys of a token have the state's own shape."""
+    spec = models.base("x_ranks", "f32", 16, 16, extra_dims={"L": 16})
+    spec["inputs"] = {"q": ["B", "T", "Hk", "K"], "c": ["B", "T", "Hv", "L", "K"], "b": ["B", "T", "Hv", "L"],
+                      "w": ["B", "T", "Hv", "L", "V"]}
+    spec["steps"] = [{"erase": {"key": "c", "strength": "b"}}, {"inject": {"key": "c", "value": "w", "scale": "b"}},
+                     {"read": {"query": "q"}}]
+    agrees(kit, target, spec, "x_ranks", schedule="recurrent")
+    spec["dims"].update({"L": 4, "K": 4, "V": 4})
+    agrees(kit, target, spec, "x_ranks4")
+
+
+def case_x_rows(kit, target):
+    """Rows of inputs and of lets, and the family that is made of them."""
+    spec = models.base("x_rows", "f32", 16, 16, extra_dims={"L": 3})
+    del spec["inputs"]["k"]
+    spec["inputs"].update({"c": ["B", "T", "Hk", "L", "K"], "b": ["B", "T", "Hv", "L"]})
+    spec["let"] = {"first": "row(c, 0)", "last": "l2norm(row(c, 2), 1e-5)", "smooth": "silu(b) + 1", "scale": "row(smooth, 1)"}
+    spec["steps"] = [{"inject": {"key": "first", "value": "v"}},
+                     {"inject": {"key": "last", "value": "v", "scale": "scale"}}, {"read": {"query": "q"}}]
+    agrees(kit, target, spec, "x_rows")
+    for L in (1, 3):
+        dims = {"H": 2, "K": 16, "V": 16, "L": L}
+        agrees(kit, target, {"prism_spec": 1, "family": "prism", "variant": "v2", "dims": dims}, f"x_v2_{L}")
+
+
+def case_x_powers(kit, target):
+    """Whole powers of negative numbers."""
+    spec = models.base("x_powers", "f32", 8, 8)
+    spec["let"] = {"y": "pow(v, 2) - pow(v, 3) * pow(1.5 + pow(v, 4), -1) + pow(v, 0)"}
+    spec["steps"] = [{"inject": {"key": "k", "value": "y"}}, {"read": {"query": "q"}}]
+    agrees(kit, target, spec, "x_powers")
+
+
+def case_x_chunk_of_one(kit, target):
+    """The chunk schedule of chunk 1 is the decode's program, under another name."""
+    spec = gdn_spec(8, 8)
+    spec["entries"] = ["forward", "decode"]
+    spec["plan"] = {"schedule": "chunk", "chunk": 1}
+    agrees(kit, target, spec, "x_one")
+
+
 CASES = {name[5:].upper(): function for name, function in list(globals().items()) if name.startswith("case_")}
 
 

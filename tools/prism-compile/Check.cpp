@@ -11,6 +11,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
+#include <sys/resource.h>
+#include <unistd.h>
 
 using namespace mlir;
 using namespace prism;
@@ -30,6 +32,14 @@ static FailureOr<check::InputOptions> parseCall(ModuleOp module,
                "--gates: expected mild, hard, mixed or burst, found '")
            << call.gates << "'";
   options.gates = *gates;
+  StringRef suffix = call.device;
+  unsigned ordinal;
+  bool isCuda = suffix.consume_front("cuda") &&
+                (suffix.empty() || (suffix.consume_front(":") &&
+                                    !suffix.getAsInteger(10, ordinal)));
+  if (call.device != "cpu" && !isCuda)
+    return module.emitError("--device: expected cpu or cuda:N, found '")
+           << call.device << "'";
   SmallVector<StringRef> parts;
   StringRef(call.shape).split(parts, ',', -1, /*KeepEmpty=*/false);
   auto parse = [&](StringRef text, int64_t low, int64_t &value) {
@@ -55,10 +65,34 @@ static FailureOr<check::InputOptions> parseCall(ModuleOp module,
              << key << "', expected B, T or lengths (as in B=2,T=65)";
     }
     if (!good)
-      return module.emitError("--shape: expected a number for ")
-             << key << ", found '" << value << "'";
+      return module.emitError("--shape: expected a number ")
+             << (key == "B" ? "above 0 for " : "for ") << key << ", found '"
+             << value << "'";
   }
   return options;
+}
+
+/// What this process may allocate: the machine's memory, or less by its limit.
+static double memoryLimit() {
+  double bytes =
+      double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE));
+  rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    bytes = std::min(bytes, double(limit.rlim_cur));
+  return bytes;
+}
+
+static LogicalResult fitsMemory(ModuleOp module, const runtime::EntryInfo &info,
+                                const check::InputOptions &options) {
+  double needed = check::bytesOfCheck(info, options), there = memoryLimit();
+  if (needed <= there)
+    return success();
+  constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+  return module.emitError("--shape: the arrays of entry '")
+         << info.name << "' need "
+         << llvm::formatv("{0:f1} GiB, there are {1:f1}; give smaller sizes",
+                          needed / gib, there / gib)
+                .str();
 }
 
 //===----------------------------------------------------------------------===//
@@ -70,6 +104,8 @@ static LogicalResult checkEntry(ModuleOp module, func::FuncOp entry,
                                 const runtime::EntryInfo &info,
                                 const check::InputOptions &options,
                                 const CallOptions &call) {
+  if (failed(fitsMemory(module, info, options)))
+    return failure();
   check::HostArrays inputs = check::makeInputs(entry, info, options);
   check::HostArrays blank;
   {
@@ -168,6 +204,8 @@ LogicalResult prism::writeSamples(ModuleOp module,
   runtime::EntryInfo info =
       describeEntry(*units->front().module->getOps<tile::ProgramOp>().begin(),
                     entry.getName());
+  if (failed(fitsMemory(module, info, *inputOptions)))
+    return failure();
   check::HostArrays inputs = check::makeInputs(entry, info, *inputOptions),
                     outputs;
   runtime::Result<runtime::Sizes> sizes =

@@ -54,6 +54,14 @@ struct InputOptions {
   uint64_t seed = 1;
 };
 
+/// Sizes of the call that the options describe.
+runtime::Sizes sizesOf(const InputOptions &options);
+
+/// Bytes that a check of an entry holds at once, roughly: arrays, their
+/// elements as f64, and the oracle's. Never overflows.
+double bytesOfCheck(const runtime::EntryInfo &info,
+                    const InputOptions &options);
+
 /// Random inputs of an entry: unit keys and queries, strengths and scales in
 /// (0, 1), gates as asked for, all else standard normal; by use in `entry`.
 HostArrays makeInputs(mlir::func::FuncOp entry, const runtime::EntryInfo &info,
