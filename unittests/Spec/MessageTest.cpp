@@ -10,6 +10,7 @@
 
 #include "Prism/Spec/Spec.h"
 #include "gtest/gtest.h"
+#include <ostream>
 #include <random>
 
 using namespace prism::spec;
@@ -46,6 +47,9 @@ constexpr const char *kFamily = R"json({ "prism_spec": 1,
 struct Row {
   const char *base, *piece, *replacement, *message;
 };
+
+/// What a test list shows of a row.
+void PrintTo(const Row &row, std::ostream *os) { *os << row.message; }
 
 std::string replaceOnce(std::string text, const std::string &piece,
                         const std::string &replacement) {

@@ -33,6 +33,15 @@ static Error writeFile(StringRef path, StringRef contents) {
 }
 
 Error prism::writeFileAtomically(StringRef path, StringRef contents) {
+  // A device or pipe is written to; renaming would replace it.
+  sys::fs::file_status status;
+  if (!sys::fs::status(path, status) && sys::fs::exists(status) &&
+      !sys::fs::is_regular_file(status)) {
+    if (sys::fs::is_directory(status))
+      return createStringError("cannot write '%s': it is a folder",
+                               path.str().c_str());
+    return writeFile(path, contents);
+  }
   SmallString<128> temporary;
   if (std::error_code code =
           sys::fs::createUniqueFile(path + ".%%%%%%%%.tmp", temporary))

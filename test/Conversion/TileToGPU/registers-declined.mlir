@@ -1,6 +1,6 @@
 // RUN: prism-opt %s --convert-tile-to-gpu | FileCheck %s
 // RUN: not prism-opt %s --convert-tile-to-gpu=strategy=registers 2>&1 | FileCheck %s --check-prefix=FORCED
-// RUN: prism-opt %s --convert-tile-to-gpu --remarks-filter=convert-tile-to-gpu --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: prism-opt %s --convert-tile-to-gpu --remarks-filter=convert-tile-to-gpu --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // Threads of different value columns share nothing: the automatic strategy falls
 // back to shared memory and says so, a forced one is refused.

@@ -1,5 +1,5 @@
 // RUN: prism-opt %s | prism-opt | FileCheck %s
-// RUN: prism-opt %s --verify-roundtrip -o /dev/null
+// RUN: prism-opt %s --verify-roundtrip -o %t
 
 // Printed, and read back from text, from bytecode or from the generic form, a program is the same to the byte.
 // RUN: prism-opt %s -o %t.mlir
