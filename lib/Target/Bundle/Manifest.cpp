@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <nlohmann/json.hpp>
+#include <set>
 
 using namespace mlir;
 using namespace prism;
@@ -178,6 +179,7 @@ std::string prism::printHeader(const Bundle &bundle) {
      << "#ifndef " << guard << "\n#define " << guard
      << "\n#include <stdint.h>\n"
      << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
+  std::set<std::string> declared;
   for (const runtime::EntryInfo &entry : bundle.manifest.entries) {
     os << "\n/* entry '" << entry.name << "': work items N * "
        << entry.valueHeads << " * value_blocks\n";
@@ -187,15 +189,15 @@ std::string prism::printHeader(const Bundle &bundle) {
          << (argument.optional ? ", optional" : "") << " ("
          << toString(argument.role) << ")\n";
     os << " */\n";
-    std::string last;
+    // Levels share a symbol, and so do entries whose programs are equal.
     for (const runtime::KernelInfo &kernel : entry.kernels)
-      if (kernel.target == runtime::Target::Cpu && kernel.symbol != last) {
+      if (kernel.target == runtime::Target::Cpu &&
+          declared.insert(kernel.symbol).second) {
         os << "int32_t " << kernel.symbol
            << "(const uint64_t *words, void *workspace, int64_t begin, int64_t "
               "end);"
            << " /* value_blocks " << kernel.valueBlocks << ", workspace "
            << kernel.workspace << " bytes in " << kernel.file << " */\n";
-        last = kernel.symbol;
       }
   }
   os << "\n#ifdef __cplusplus\n}\n#endif\n#endif /* " << guard << " */\n";
