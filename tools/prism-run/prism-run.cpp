@@ -8,7 +8,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 using namespace prism::run;
 using namespace prism::runtime;
@@ -257,6 +259,10 @@ int main(int argc, char **argv) {
     return 2;
   }
   Status done = run(options);
+  // A full disk shows when what was printed leaves the buffer.
+  if (done && (std::fflush(stdout) != 0 || std::ferror(stdout)))
+    done = Failure{std::string("cannot write to the standard output: ") +
+                   std::strerror(errno)};
   if (done)
     return 0;
   std::fprintf(stderr, "prism-run: error: %s\n", done.error().c_str());
