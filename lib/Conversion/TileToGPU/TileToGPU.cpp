@@ -35,7 +35,7 @@ StringRef prism::tiletogpu::stringifyStrategy(Strategy strategy) {
 static LogicalResult checkTypes(ProgramOp program) {
   for (auto [i, type] : llvm::enumerate(program.getArgumentTypes()))
     if (cast<ViewType>(type).getElementType().isF64())
-      return program.emitOpError("argument ")
+      return program.emitError("argument ")
              << program.getArgument_(i).getName()
              << " is f64; f64 entries run on the CPU only for now, give the "
              << "entry an I/O type of f32, bf16 or f16 for the GPU";

@@ -1,7 +1,7 @@
 // RUN: prism-opt %s --convert-tile-to-gpu -split-input-file -verify-diagnostics
 
 // f64 functions need a device library; f64 entries are for the CPU.
-// expected-error @+1 {{'tile.program' op argument "a" is f64; f64 entries run on the CPU only for now, give the entry an I/O type of f32, bf16 or f16 for the GPU}}
+// expected-error @+1 {{argument "a" is f64; f64 entries run on the CPU only for now, give the entry an I/O type of f32, bf16 or f16 for the GPU}}
 tile.program @argument(
     %a: !tile.view<4x16xf64> as <name = "a", axes = "kv", heads = 0, role = "input", optional = false>,
     %r: !tile.view<4x16xf32> as <name = "r", axes = "kv", heads = 0, role = "output", optional = false>)
