@@ -138,8 +138,8 @@ func::FuncOp Importer::makeFunction(const Entry &entry) {
   unsigned count = spec.inputs.size();
   for (auto [i, input] : llvm::enumerate(spec.inputs))
     function.setArgAttr(i, scan::kNameAttr, builder.getStringAttr(input.name));
-  for (auto [i, name] :
-       llvm::enumerate(ArrayRef<StringRef>{"initial_state", "offsets"})) {
+  const StringRef optional[] = {"initial_state", "offsets"};
+  for (auto [i, name] : llvm::enumerate(optional)) {
     function.setArgAttr(count + i, scan::kNameAttr,
                         builder.getStringAttr(name));
     function.setArgAttr(count + i, scan::kOptionalAttr, builder.getUnitAttr());

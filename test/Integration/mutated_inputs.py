@@ -63,6 +63,10 @@ class Mutator:
             return False, "failed without a message"
         if result.returncode == 1 and any(os.path.exists(path) for path in outputs):
             return False, "failed and left an output behind"
+        return True, ""
+
+    def nothing_left(self):
+        """After all runs: while others write, their temporary files are there."""
         leftovers = [f for f in os.listdir(self.kit.scratch) if f.endswith((".tmp", ".old"))]
         return (not leftovers), f"left {leftovers}"
 
@@ -132,7 +136,11 @@ def main():
     mutator = Mutator(tools.Tools(arguments.bin), arguments.examples)
     kinds = [mutator.json, mutator.mlir_text, mutator.npy, mutator.manifest]
     tests = [(f"{kinds[n % 4].__name__} {n}", lambda n=n: kinds[n % 4](n)) for n in range(arguments.count)]
-    return tools.run_all(arguments.jobs, tests, arguments.count)
+    status = tools.run_all(arguments.jobs, tests, arguments.count)
+    clean, why = mutator.nothing_left()
+    if not clean:
+        print(f"FAILED: {why}")
+    return status if clean else 1
 
 
 if __name__ == "__main__":

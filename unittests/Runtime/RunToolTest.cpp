@@ -65,9 +65,9 @@ struct RunTool : testing::Test {
     Result<NpyFile> file = NpyFile::open(folder / name);
     ASSERT_TRUE(file) << file.error();
     EXPECT_EQ(file->header().shape, wanted.shape);
-    EXPECT_EQ(std::memcmp(file->data(), wanted.values.data(),
-                          wanted.values.size() * 4),
-              0);
+    EXPECT_TRUE(wanted.values.empty() ||
+                std::memcmp(file->data(), wanted.values.data(),
+                            wanted.values.size() * 4) == 0);
   }
 };
 

@@ -84,8 +84,10 @@ SmallVector<PlanAttr> prism::scan::candidatePlans(RecurrenceOp op,
 }
 
 int64_t prism::scan::recurrentUpTo(RecurrenceOp op, PlanTarget target) {
+  // The plain SIMT chunk form is slower than stepping with the state in
+  // registers (an H200, K = V = 128, 16 heads, T = 2048: 2.10 against 1.54 ms).
   if (target == PlanTarget::cuda)
-    return 31;
+    return std::numeric_limits<int64_t>::max();
   // Small states: stepping costs less than the chunk form's products (measured
   // at 16 x 16 and 32 x 32; at 64 x 64 the chunk form is ahead).
   RankedTensorType state = stateOf(op);
