@@ -64,9 +64,10 @@ tidy() {
   done
   echo
   [ $checked -eq ${#files[@]} ] || skipped+=("clang-tidy on $((${#files[@]} - checked)) of ${#files[@]} files")
+  # Advice for now: the tree has not been through it once, so a finding does not fail.
   if [ $bad -ne 0 ]; then
-    grep -E '(warning|error):' "$log" | sort -u | head -60
-    return 1
+    grep -E '(warning|error):' "$log" | sort -u | head -20
+    say "clang-tidy: $(grep -E '(warning|error):' "$log" | sort -u | wc -l) findings (advice), all in $log"
   fi
 }
 

@@ -25,7 +25,7 @@
 
 namespace prism::tile {
 class ProgramOp;
-}
+} // namespace prism::tile
 
 namespace prism::tiletogpu {
 
