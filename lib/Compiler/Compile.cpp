@@ -46,6 +46,8 @@ public:
   BundleBuilder(ModuleOp module, const CompileOptions &options)
       : module(module), options(options) {}
 
+  LogicalResult startAssembly(func::FuncOp function,
+                              ArrayRef<targetinfo::Target> targets);
   LogicalResult addEntry(func::FuncOp function,
                          ArrayRef<targetinfo::Target> targets);
   FailureOr<CompileResult> finish();
@@ -107,6 +109,25 @@ FailureOr<BundleBuilder::Made *> BundleBuilder::make(const Unit &unit) {
           std::async(std::launch::async, assembleKernel, std::ref(kernel)));
   order.push_back(entry.get());
   return entry.get();
+}
+
+/// Makes the entry's GPU kernels; addEntry finds them made.
+LogicalResult
+BundleBuilder::startAssembly(func::FuncOp function,
+                             ArrayRef<targetinfo::Target> targets) {
+  if (!options.assemble)
+    return success();
+  for (const targetinfo::Target &target : targets) {
+    if (!target.isCuda())
+      continue;
+    auto units = buildUnits(function, target, options);
+    if (failed(units))
+      return failure();
+    for (const Unit &unit : *units)
+      if (failed(make(unit)))
+        return failure();
+  }
+  return success();
 }
 
 LogicalResult BundleBuilder::addEntry(func::FuncOp function,
@@ -189,6 +210,10 @@ FailureOr<CompileResult> prism::compileModule(ModuleOp module,
   if (failed(targets))
     return failure();
   BundleBuilder builder(module, options);
+  // GPU programs first: ptxas then works beside the compilation for the CPU.
+  for (func::FuncOp function : *functions)
+    if (failed(builder.startAssembly(function, *targets)))
+      return failure();
   for (func::FuncOp function : *functions)
     if (failed(builder.addEntry(function, *targets)))
       return failure();
