@@ -194,7 +194,8 @@ LogicalResult StepProgram::addFactor(scan::StateOpInterface factor) {
       return failure();
     operands.push_back({operand, *slot});
     // A factor keeps at most one row of values for each rank it has. A state
-    // counts as ranks too: ranks of the state's own shape cannot be told from it.
+    // counts as ranks too: ranks of the state's own shape cannot be told from
+    // it.
     auto tensor = dyn_cast<RankedTensorType>(operand.getType());
     if (tensor && tensor.getRank() == 2)
       ranks = std::max(ranks, tensor.getDimSize(0));
