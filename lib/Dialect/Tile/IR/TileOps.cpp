@@ -35,6 +35,10 @@ LogicalResult LoadOp::verify() {
   auto tile = cast<RankedTensorType>(getResult().getType());
   if (failed(verifySlice(*this, view, getIndices().size(), tile)))
     return failure();
+  Type element = tile.getElementType();
+  if (element.getIntOrFloatBitWidth() == 16 && element != view.getElementType())
+    return emitOpError("takes 16-bit elements as they lie; found ")
+           << tile << " from " << view;
   if (getOneStep() && (!view.hasTime() || tile.getRank() == view.getRank()))
     return emitOpError("takes one step of a view with time, without its time "
                        "axis; found ")
@@ -50,6 +54,15 @@ LogicalResult StoreOp::verify() {
 LogicalResult DotOp::verify() {
   ArrayRef<int64_t> lhs = shapeOf(getLhs()), rhs = shapeOf(getRhs()),
                     result = shapeOf(getResult());
+  Type left = getLhs().getType().getElementType(),
+       right = getRhs().getType().getElementType(),
+       sums = getResult().getType().getElementType();
+  bool rounded = left.getIntOrFloatBitWidth() == 16 && sums.isF32();
+  if (left != right || (left != sums && !rounded))
+    return emitOpError("multiplies two tiles of the accumulator's type, or two "
+                       "of one 16-bit type into f32; found ")
+           << getLhs().getType() << " and " << getRhs().getType() << " into "
+           << getResult().getType();
   int64_t m = lhs[getTransposeLhs() ? 1 : 0],
           k = lhs[getTransposeLhs() ? 0 : 1];
   int64_t n = rhs[getTransposeRhs() ? 0 : 1],
@@ -69,6 +82,14 @@ LogicalResult SolveOp::verify() {
     return emitOpError("expects a square matrix with as many rows as the "
                        "right-hand side, found ")
            << getMatrix().getType() << " and " << getRhs().getType();
+  return success();
+}
+
+LogicalResult InvertOp::verify() {
+  ArrayRef<int64_t> matrix = shapeOf(getMatrix());
+  if (matrix[0] != matrix[1])
+    return emitOpError("expects a square matrix, found ")
+           << getMatrix().getType();
   return success();
 }
 

@@ -51,6 +51,21 @@ def Tile_ViewType : Tile_Type<"View", "view"> {
   }];
 }
 
+def Tile_ChannelType : Tile_Type<"Channel", "channel"> {
+  let summary = "A ring of buffers in shared memory between roles of one block";
+  let description = [{
+    `!tile.channel<2 x (tensor<64x128xbf16>, tensor<64xf32>)>` has two slots, each
+    holding one message: a matrix and a vector that one role sends and others
+    receive. The n-th iteration of the loop around a send or receive uses slot n
+    modulo the number of slots. A slot is *full* from the send until every
+    receiving role has released it; a send waits for an empty slot, a receive for
+    a full one.
+  }];
+  let parameters = (ins "int64_t":$slots, ArrayRefParameter<"::mlir::Type">:$message);
+  let assemblyFormat = "`<` $slots `x` `(` $message `)` `>`";
+  let genVerifyDecl = 1;
+}
+
 def Tile_ArgumentAttr : AttrDef<Tile_Dialect, "Argument"> {
   let mnemonic = "arg";
   let summary = "Which global array a program argument views";

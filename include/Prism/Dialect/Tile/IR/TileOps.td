@@ -17,6 +17,8 @@ class Tile_StaticTensor<list<Type> elements, list<int> ranks, string what>
     : ConfinedType<TensorRankOf<elements, ranks>, [HasStaticShapePred], what,
                    "::mlir::RankedTensorType">;
 def Tile_Tensor : Tile_StaticTensor<[F32, F64], [1, 2], "vector or matrix tile">;
+def Tile_Loaded : Tile_StaticTensor<[F16, BF16, F32, F64], [1, 2], "vector or matrix tile, rounded or not">;
+def Tile_Operand : Tile_StaticTensor<[F16, BF16, F32, F64], [2], "matrix tile, rounded or not">;
 def Tile_Vector : Tile_StaticTensor<[F32, F64], [1], "vector tile">;
 def Tile_Matrix : Tile_StaticTensor<[F32, F64], [2], "matrix tile">;
 def Tile_Sums : Tile_StaticTensor<[F64], [1], "vector tile of f64">;
@@ -88,11 +90,12 @@ def Tile_LoadOp : Tile_Op<"load"> {
     columns c... With `one_step` the tile has no time axis: it takes the last
     axes at step t. Rows outside [0, length) and columns outside the view read as
     zero; an absent optional argument reads as zero throughout. The element is
-    converted (bf16 to f32) on the way.
+    converted (bf16 to f32) on the way; a tile of 16-bit elements takes a view of
+    the same type as it lies.
   }];
   let arguments = (ins Arg<Tile_ViewType, "", [MemRead]>:$view, Variadic<Index>:$indices,
                        UnitAttr:$one_step);
-  let results = (outs Tile_Tensor:$result);
+  let results = (outs Tile_Loaded:$result);
   let assemblyFormat = "(`one_step` $one_step^)? $view `[` $indices `]` attr-dict `:` type($view) `->` type($result)";
   let hasVerifier = 1;
 }
@@ -116,9 +119,10 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "acc + lhs rhs, either side transposed on request";
   let description = [{
     `lhs` is MxK (KxM with `transpose_lhs`), `rhs` KxN (NxK with
-    `transpose_rhs`), `acc` MxN. Products and sums in the accumulator's type.
+    `transpose_rhs`), `acc` MxN. Products and sums in the accumulator's type,
+    also of operands rounded to 16 bits (both of them, to the same type).
   }];
-  let arguments = (ins Tile_Matrix:$lhs, Tile_Matrix:$rhs, Tile_Matrix:$acc,
+  let arguments = (ins Tile_Operand:$lhs, Tile_Operand:$rhs, Tile_Matrix:$acc,
                        UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs);
   let results = (outs Tile_Matrix:$result);
   let assemblyFormat = [{
@@ -141,6 +145,20 @@ def Tile_SolveOp : Tile_Op<"solve", [Pure, AllTypesMatch<["rhs", "result"]>]> {
   let arguments = (ins Tile_Matrix:$matrix, Tile_Matrix:$rhs);
   let results = (outs Tile_Matrix:$result);
   let assemblyFormat = "$matrix `,` $rhs attr-dict `:` type($matrix) `,` type($rhs)";
+  let hasVerifier = 1;
+}
+
+def Tile_InvertOp : Tile_Op<"invert", [Pure, SameOperandsAndResultType]> {
+  let summary = "(I + A)^-1, A strictly lower triangular";
+  let description = [{
+    Unit lower triangular. What stands on or above A's diagonal is not read.
+    `dot(invert(A), B)` is `solve(A, B)`, with the part that does not depend on B
+    as an op of its own: where many B meet one A, or where B depends on the state
+    and A does not.
+  }];
+  let arguments = (ins Tile_Matrix:$matrix);
+  let results = (outs Tile_Matrix:$result);
+  let assemblyFormat = "$matrix attr-dict `:` type($matrix)";
   let hasVerifier = 1;
 }
 
@@ -233,8 +251,8 @@ def Tile_InterleaveOp : Tile_Op<"interleave", [Pure, SameTypeOperands]> {
     Stacks what several factors contribute per token, token-major, so that a
     chain of erases is one triangular system in the order of the chain.
   }];
-  let arguments = (ins Variadic<Tile_Tensor>:$inputs);
-  let results = (outs Tile_Tensor:$result);
+  let arguments = (ins Variadic<Tile_Loaded>:$inputs);
+  let results = (outs Tile_Loaded:$result);
   let assemblyFormat = "$inputs attr-dict `:` type($inputs) `->` type($result)";
   let hasVerifier = 1;
 }
@@ -249,6 +267,57 @@ def Tile_MaskRowsOp : Tile_Op<"mask_rows", [Pure, AllTypesMatch<["input", "resul
   let arguments = (ins Tile_Tensor:$input, Index:$first);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = "$input `from` $first attr-dict `:` type($input)";
+}
+
+//===----------------------------------------------------------------------===//
+// State 1: roles and channels
+//===----------------------------------------------------------------------===//
+
+def Tile_ChannelOp : Tile_Op<"channel", [HasParent<"ProgramOp">]> {
+  let summary = "Makes a channel, all of its slots empty";
+  let results = (outs Tile_ChannelType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Tile_RoleOp : Tile_Op<"role", [HasParent<"ProgramOp">, NoTerminator, SingleBlock]> {
+  let summary = "What some warps of the block do, beside the other roles";
+  let description = [{
+    The roles of a program run at the same time, each on warps of its own, and meet
+    only in channels. `load` moves tiles from views to channels and does nothing
+    else; `prepare` computes what does not depend on the state; `chain` carries the
+    state. Which op goes where follows from what it depends on and from its axes
+    (`tile-specialize-roles`), never from a model's name.
+  }];
+  let arguments = (ins StrAttr:$name, I64Attr:$warps);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$name `warps` $warps attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
+def Tile_SendOp : Tile_Op<"send"> {
+  let summary = "Waits for an empty slot and fills it";
+  let description = [{
+    One value for each part of the message, of the same shape and element type. In
+    the role `load` the values are loads, which become asynchronous copies.
+  }];
+  let arguments = (ins Variadic<Tile_Loaded>:$values, Arg<Tile_ChannelType, "", [MemWrite]>:$channel);
+  let assemblyFormat = "$values `to` $channel attr-dict `:` type($values) `to` type($channel)";
+  let hasVerifier = 1;
+}
+
+def Tile_ReceiveOp : Tile_Op<"receive", [
+    DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "Waits for a full slot; its message may be read until the release";
+  let arguments = (ins Arg<Tile_ChannelType, "", [MemRead, MemWrite]>:$channel);
+  let results = (outs Variadic<Tile_Loaded>:$values);
+  let assemblyFormat = "$channel attr-dict `:` type($channel)";
+}
+
+def Tile_ReleaseOp : Tile_Op<"release"> {
+  let summary = "Gives the slot of this iteration's receive back";
+  let arguments = (ins Arg<Tile_ChannelType, "", [MemWrite]>:$channel);
+  let assemblyFormat = "$channel attr-dict `:` type($channel)";
+  let hasVerifier = 1;
 }
 
 #endif // PRISM_DIALECT_TILE_IR_TILEOPS_TD

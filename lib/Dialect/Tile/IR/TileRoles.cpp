@@ -1,0 +1,106 @@
+//===- TileRoles.cpp - Roles and channels ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Prism/Dialect/Tile/IR/Tile.h"
+
+using namespace mlir;
+using namespace prism::tile;
+
+LogicalResult ChannelType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  int64_t slots, ArrayRef<Type> message) {
+  if (slots < 1)
+    return emitError() << "a channel has at least one slot, found " << slots;
+  if (message.empty())
+    return emitError() << "a channel's message has at least one part";
+  for (Type part : message) {
+    auto tile = dyn_cast<RankedTensorType>(part);
+    if (!tile || !tile.hasStaticShape() || tile.getRank() < 1 ||
+        tile.getRank() > 2)
+      return emitError() << "a message is made of vector and matrix tiles, "
+                         << "found " << part;
+  }
+  return success();
+}
+
+/// A loop of the role, or the role's own body: where channel ops stand.
+static LogicalResult verifyPlace(Operation *op) {
+  Operation *parent = op->getParentOp();
+  if (isa<scf::ForOp>(parent))
+    parent = parent->getParentOp();
+  if (!isa<RoleOp>(parent))
+    return op->emitOpError(
+        "stands in a role, directly or in one loop; its iteration is the slot");
+  return success();
+}
+
+static bool sameButForLayout(Type a, Type b) {
+  auto x = cast<RankedTensorType>(a), y = cast<RankedTensorType>(b);
+  return x.getShape() == y.getShape() &&
+         x.getElementType() == y.getElementType();
+}
+
+LogicalResult SendOp::verify() {
+  ArrayRef<Type> message = getChannel().getType().getMessage();
+  if (message.size() != getValues().size())
+    return emitOpError("fills a message of ")
+           << message.size() << " parts with " << getValues().size()
+           << " values";
+  for (auto [value, part] : llvm::zip_equal(getValues(), message))
+    if (!sameButForLayout(value.getType(), part))
+      return emitOpError("fills a part ")
+             << part << " with a value " << value.getType();
+  return verifyPlace(*this);
+}
+
+LogicalResult ReceiveOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location>, ValueRange operands,
+    DictionaryAttr, OpaqueProperties, RegionRange,
+    SmallVectorImpl<Type> &types) {
+  ArrayRef<Type> message =
+      cast<ChannelType>(operands.front().getType()).getMessage();
+  types.append(message.begin(), message.end());
+  return success();
+}
+
+/// A release follows its receive, and nothing reads the message after it.
+LogicalResult ReleaseOp::verify() {
+  ReceiveOp receive;
+  for (Operation *user : getChannel().getUsers())
+    if (auto found = dyn_cast<ReceiveOp>(user);
+        found && found->getBlock() == (*this)->getBlock())
+      receive = found;
+  if (!receive || !receive->isBeforeInBlock(*this))
+    return emitOpError("follows a receive from the same channel in its block");
+  for (Operation *user : receive->getUsers()) {
+    Operation *here = (*this)->getBlock()->findAncestorOpInBlock(*user);
+    if (here && (*this)->isBeforeInBlock(here)) {
+      InFlightDiagnostic error =
+          user->emitOpError("reads a message after its slot was released");
+      error.attachNote(getLoc()) << "released here";
+      return error;
+    }
+  }
+  return verifyPlace(*this);
+}
+
+/// Every channel has one sending role; a role that receives releases.
+LogicalResult RoleOp::verify() {
+  if (getWarps() < 1)
+    return emitOpError("runs on at least one warp, found ") << getWarps();
+  for (Operation &op : getBody().getOps()) {
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (!loop)
+      continue;
+    for (auto receive : loop.getOps<ReceiveOp>()) {
+      bool released =
+          llvm::any_of(receive.getChannel().getUsers(), [&](Operation *user) {
+            return isa<ReleaseOp>(user) &&
+                   user->getBlock() == receive->getBlock();
+          });
+      if (!released)
+        return receive.emitOpError("is never released in this iteration");
+    }
+  }
+  return success();
+}
