@@ -11,6 +11,7 @@
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
 #include "Prism/Conversion/TileToCPU/TileToCPU.h"
 #include "Prism/Conversion/TileToGPU/TileToGPU.h"
+#include "Prism/Dialect/Tile/Transforms/Passes.h"
 #include "Prism/Pipelines/Pipelines.h"
 #include "Prism/Registration/Registration.h"
 #include "mlir/Transforms/Passes.h"
@@ -21,6 +22,7 @@ void prism::registerPrismPasses() {
 
   // Within a dialect.
   scan::registerScanPasses();
+  tile::registerTilePasses();
 
   // Conversions.
   registerScanToTilePasses();
