@@ -45,10 +45,14 @@ struct Cost {
     return keys * values *
            ((decays ? 1 : 0) + 4 * erases + 2 * injects + 2 * reads);
   }
-  /// In chunks of C tokens, dense C x C, direct solve.
-  int64_t chunked(int64_t chunk) const {
+  /// In chunks of C tokens, dense C x C, direct solve. Every block of value
+  /// columns computes the scores of its own.
+  int64_t chunked(scan::PlanAttr plan) const {
+    int64_t chunk = plan.getChunk(), width = plan.getValueBlock(),
+            blocks = width ? llvm::divideCeil(values, width) : 1;
     int64_t writers = erases + injects;
-    int64_t scores = 2 * keys * chunk * (erases * writers + reads * writers);
+    int64_t scores =
+        blocks * 2 * keys * chunk * (erases * writers + reads * writers);
     int64_t applied =
         2 * values * chunk * (erases * injects + reads * writers) +
         values * chunk * erases * erases;
@@ -82,6 +86,7 @@ static std::string describeFactor(Operation *factor) {
   return text;
 }
 
+/// Bytes of one token, all heads: its inputs and outputs.
 static int64_t bytesPerToken(scan::RecurrenceOp op) {
   int64_t bytes = 0;
   auto add = [&](Type type, StringRef axes) {
@@ -99,6 +104,44 @@ static int64_t bytesPerToken(scan::RecurrenceOp op) {
   for (auto [i, output] : llvm::enumerate(op.getOutputs()))
     add(output.getType(), cast<StringAttr>(op.getOutputAxes()[i]).getValue());
   return bytes;
+}
+
+/// What a stepping entry, one token a call, moves besides: the state, in and
+/// out. Over a sequence the state stays on the chip.
+static int64_t stateBytesPerToken(func::FuncOp entry, scan::RecurrenceOp op) {
+  auto kind = entry->getAttrOfType<StringAttr>(scan::kEntryAttr);
+  if (!kind || kind.getValue() != "decode")
+    return 0;
+  auto state = cast<RankedTensorType>(op.getStateArgument(0).getType());
+  return 2 * op.getNumValueHeads() * state.getNumElements() *
+         state.getElementTypeBitWidth() / 8;
+}
+
+/// The roofline: no schedule is faster than its arithmetic at the target's peak
+/// nor than its bytes at the bandwidth. All heads of one token.
+static void explainLimit(raw_ostream &os, const Unit &unit, double flops,
+                         double bytes, int64_t elementBits) {
+  if (unit.target.isCuda()) {
+    const targetinfo::GPUInfo &gpu = unit.target.gpu();
+    double arithmetic = flops / gpu.peakF32 * 1e9,
+           memory = bytes / gpu.memoryBandwidth * 1e9;
+    os << llvm::formatv(
+        "    limit: {0:F2} ns a token, set by {1}: arithmetic {2:F2} ns at "
+        "{3:F1} TFLOP/s, memory {4:F2} ns at {5:F1} TB/s, all {6} "
+        "multiprocessors at work\n",
+        std::max(arithmetic, memory),
+        arithmetic > memory ? "arithmetic" : "memory", arithmetic,
+        gpu.peakF32 / 1e12, memory, gpu.memoryBandwidth / 1e12,
+        gpu.multiprocessors);
+    return;
+  }
+  for (const std::string &level : unit.target.levels()) {
+    int64_t peak = targetinfo::peakFlopsPerCycle(level, elementBits);
+    os << llvm::formatv("    limit on {0}: {1:F0} cycles of a core a token, at "
+                        "{2} FLOP a cycle (two FMA units); a CPU's bandwidth "
+                        "is not known here\n",
+                        level, flops / peak, peak);
+  }
 }
 
 void prism::explainEntry(raw_ostream &os, func::FuncOp entry,
@@ -129,14 +172,19 @@ void prism::explainEntry(raw_ostream &os, func::FuncOp entry,
       printReads(factor.getStateResult());
     }
   Cost cost(op);
-  double bytes = double(bytesPerToken(op)) / double(op.getNumValueHeads());
+  double heads = op.getNumValueHeads(), bytes = bytesPerToken(op) / heads,
+         stateBytes = stateBytesPerToken(entry, op) / heads;
   os << llvm::formatv("  work per token and value head: {0:F1} kFLOP token by "
-                      "token, {1:F0} bytes of inputs and outputs\n",
+                      "token, {1:F0} bytes of inputs and outputs",
                       cost.recurrent() / 1e3, bytes);
+  if (stateBytes > 0)
+    os << llvm::formatv(", {0:F0} bytes of state in and out", stateBytes);
+  os << "\n";
+  bytes += stateBytes;
   for (const Unit &unit : units) {
     scan::PlanAttr plan = unit.plan;
     int64_t flops =
-        plan.getChunk() == 1 ? cost.recurrent() : cost.chunked(plan.getChunk());
+        plan.getChunk() == 1 ? cost.recurrent() : cost.chunked(plan);
     os << "  on " << unit.target.str() << ": schedule "
        << scan::stringifySchedule(plan.getSchedule()) << ", chunk "
        << plan.getChunk() << ", ";
@@ -148,6 +196,8 @@ void prism::explainEntry(raw_ostream &os, func::FuncOp entry,
                         flops / bytes);
     os << "; products " << (state.getElementType().isF64() ? "f64" : "IEEE f32")
        << "\n";
+    explainLimit(os, unit, flops * heads, bytes * heads,
+                 state.getElementTypeBitWidth());
     for (const std::string &remark : unit.remarks)
       os << "    note: " << remark << "\n";
   }

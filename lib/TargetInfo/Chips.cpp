@@ -13,26 +13,26 @@ struct Chip {
   int capability;
   int64_t sharedKiB;
   int64_t multiprocessors;
-  double bandwidth;
+  double bandwidth, peakF32;
   TensorCores cores;
   int minimumPtx, defaultPtx;
 };
 } // namespace
 
 // Shared memory is what one block may opt in to; 1 KiB of a multiprocessor's
-// is the system's. Part: A100, A10, L40, H200, H200, B200, B200, B300, RTX
+// is the system's. Part: A100, A40, L40, H200, H200, B200, B200, B300, RTX
 // 5090.
 static constexpr Chip chips[] = {
-    {"sm_80", 80, 163, 108, 2.0e12, TensorCores::MmaSync, 70, 70},
-    {"sm_86", 86, 99, 84, 0.6e12, TensorCores::MmaSync, 71, 71},
-    {"sm_89", 89, 99, 142, 0.86e12, TensorCores::MmaSync, 78, 78},
-    {"sm_90", 90, 227, 132, 4.8e12, TensorCores::MmaSync, 78, 78},
-    {"sm_90a", 90, 227, 132, 4.8e12, TensorCores::Wgmma, 80, 80},
-    {"sm_100", 100, 227, 148, 8.0e12, TensorCores::MmaSync, 86, 86},
-    {"sm_100a", 100, 227, 148, 8.0e12, TensorCores::Tcgen05, 86, 86},
-    {"sm_103a", 103, 227, 148, 8.0e12, TensorCores::Tcgen05, 88, 88},
-    {"sm_120", 120, 99, 170, 1.8e12, TensorCores::MmaSync, 87, 87},
-    {"sm_120a", 120, 99, 170, 1.8e12, TensorCores::MmaSync, 87, 87},
+    {"sm_80", 80, 163, 108, 2.0e12, 19.5e12, TensorCores::MmaSync, 70, 70},
+    {"sm_86", 86, 99, 84, 0.7e12, 37.4e12, TensorCores::MmaSync, 71, 71},
+    {"sm_89", 89, 99, 142, 0.86e12, 90.5e12, TensorCores::MmaSync, 78, 78},
+    {"sm_90", 90, 227, 132, 4.8e12, 67e12, TensorCores::MmaSync, 78, 78},
+    {"sm_90a", 90, 227, 132, 4.8e12, 67e12, TensorCores::Wgmma, 80, 80},
+    {"sm_100", 100, 227, 148, 8.0e12, 75e12, TensorCores::MmaSync, 86, 86},
+    {"sm_100a", 100, 227, 148, 8.0e12, 75e12, TensorCores::Tcgen05, 86, 86},
+    {"sm_103a", 103, 227, 148, 8.0e12, 75e12, TensorCores::Tcgen05, 88, 88},
+    {"sm_120", 120, 99, 170, 1.8e12, 104.8e12, TensorCores::MmaSync, 87, 87},
+    {"sm_120a", 120, 99, 170, 1.8e12, 104.8e12, TensorCores::MmaSync, 87, 87},
 };
 
 static constexpr StringLiteral names[] = {
@@ -55,10 +55,17 @@ std::optional<GPUInfo> prism::targetinfo::lookupChip(StringRef name) {
     info.sharedMemoryPerBlock = chip.sharedKiB * 1024;
     info.multiprocessors = chip.multiprocessors;
     info.memoryBandwidth = chip.bandwidth;
+    info.peakF32 = chip.peakF32;
     info.tensorCores = chip.cores;
     info.minimumPtx = chip.minimumPtx;
     info.ptxVersion = chip.defaultPtx;
     return info;
   }
   return std::nullopt;
+}
+
+int64_t prism::targetinfo::peakFlopsPerCycle(StringRef level,
+                                             int64_t elementBits) {
+  int64_t vectorBits = level == "x86-64-v4" ? 512 : 256, units = 2;
+  return units * 2 * vectorBits / elementBits;
 }

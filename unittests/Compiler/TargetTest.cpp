@@ -36,12 +36,21 @@ TEST(TargetInfo, EveryChipHasADefaultThatItAdmits) {
     auto chip = lookupChip(name);
     ASSERT_TRUE(chip) << name.str();
     EXPECT_GE(chip->ptxVersion, chip->minimumPtx) << name.str();
+    // Rates of a datasheet: an FMA of every lane, a byte a FLOP at most.
+    EXPECT_GT(chip->peakF32, chip->memoryBandwidth) << name.str();
+    EXPECT_GT(chip->memoryBandwidth, 1e11) << name.str();
     std::string error;
     EXPECT_TRUE(parseTarget("cuda:" + name.str() + "{ptx=" +
                                 formatPtxVersion(chip->ptxVersion) + "}",
                             error))
         << error;
   }
+}
+
+TEST(TargetInfo, CpuPeaksFollowTheVectors) {
+  EXPECT_EQ(peakFlopsPerCycle("x86-64-v3", 32), 32);
+  EXPECT_EQ(peakFlopsPerCycle("x86-64-v4", 32), 64);
+  EXPECT_EQ(peakFlopsPerCycle("x86-64-v4", 64), 32);
 }
 
 TEST(TargetInfo, SaysWhatIsWrong) {

@@ -8,7 +8,8 @@
 // a PTX version below the chip's minimum and silently changes an unknown one.
 //
 // Sources: CUDA C++ Programming Guide (compute capabilities), PTX ISA (target
-// directives); default PTX versions are LLVM 22's.
+// directives); default PTX versions are LLVM 22's. Rates: NVIDIA's datasheets
+// and, for the RTX 5090, its architecture whitepaper.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,6 +37,7 @@ struct GPUInfo {
   int64_t warpSize = 32;
   int64_t multiprocessors = 0; // of the largest part with this chip
   double memoryBandwidth = 0;  // bytes per second, datasheet of that part
+  double peakF32 = 0;          // FLOP per second of its FMA units, datasheet
   TensorCores tensorCores = TensorCores::None;
   int minimumPtx = 0; // major * 10 + minor
   int ptxVersion = 0; // to emit; at least minimumPtx
@@ -67,6 +69,10 @@ std::optional<Target> parseTarget(llvm::StringRef text, std::string &error);
 
 /// Facts of a chip, by name; nothing for one that is not known.
 std::optional<GPUInfo> lookupChip(llvm::StringRef chip);
+
+/// FLOP that one core does in a cycle at a CPU level, with two FMA units of the
+/// level's whole vectors.
+int64_t peakFlopsPerCycle(llvm::StringRef level, int64_t elementBits);
 
 /// Names of all chips, of all CPU levels.
 llvm::ArrayRef<llvm::StringLiteral> chipNames();
