@@ -5,6 +5,7 @@
 #include "Prism/Pipelines/Pipelines.h"
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
+#include "Prism/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -25,9 +26,25 @@ void prism::buildScanToTilePipeline(OpPassManager &pm,
   pm.addPass(createCSEPass());
 }
 
+void prism::buildTilePrepareTensorCoresPipeline(
+    OpPassManager &pm, const TilePrepareTensorCoresOptions &options) {
+  OpPassManager &programs = pm.nest<tile::ProgramOp>();
+  programs.addPass(tile::createTileInvertSystems());
+  programs.addPass(tile::createTileMoveScales());
+  tile::TileRoundDotOperandsOptions round;
+  round.type = options.type;
+  programs.addPass(tile::createTileRoundDotOperands(round));
+  programs.addPass(createCanonicalizerPass());
+  programs.addPass(createCSEPass());
+}
+
 void prism::registerPrismPipelines() {
   PassPipelineRegistration<ScanToTileOptions>(
       "prism-scan-to-tile",
       "Turn scan entries into tile programs: plan, convert, clean up",
       buildScanToTilePipeline);
+  PassPipelineRegistration<TilePrepareTensorCoresOptions>(
+      "prism-tile-prepare-tensor-cores",
+      "Bring tile programs into the form that tensor cores take",
+      buildTilePrepareTensorCoresPipeline);
 }

@@ -28,6 +28,19 @@ struct ScanToTileOptions : mlir::PassPipelineOptions<ScanToTileOptions> {
 void buildScanToTilePipeline(mlir::OpPassManager &pm,
                              const ScanToTileOptions &options);
 
+struct TilePrepareTensorCoresOptions
+    : mlir::PassPipelineOptions<TilePrepareTensorCoresOptions> {
+  Option<std::string> type{*this, "type",
+                           llvm::cl::desc("operands of dots: bf16 or f16"),
+                           llvm::cl::init("bf16")};
+};
+
+/// `prism-tile-prepare-tensor-cores`: tile programs to the form that tensor
+/// cores take: inverses beside the chain of states, loaded operands as they
+/// were loaded, operands of dots in 16 bits.
+void buildTilePrepareTensorCoresPipeline(
+    mlir::OpPassManager &pm, const TilePrepareTensorCoresOptions &options);
+
 /// Registers the pipelines by name.
 void registerPrismPipelines();
 

@@ -28,4 +28,49 @@ def TileInvertSystems : Pass<"tile-invert-systems", "::prism::tile::ProgramOp"> 
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def TileMoveScales : Pass<"tile-move-scales", "::prism::tile::ProgramOp"> {
+  let summary = "Leave loaded operands of dots as they were loaded";
+  let description = [{
+    A scale along the contracted axis belongs to either operand. Where it stands on
+    a loaded tile (a load, or an interleave of loads) it moves to the other one:
+    what lies in shared memory is then what was loaded, and the scale is applied to
+    a tile that passes through registers anyway. Where both are loaded it moves from
+    the left operand to the right one, which holds the values. A scale on a computed
+    tile stays, with a missed remark.
+
+    ```mlir
+    // before
+    %kept = tile.scale_rows %k by %decay : tensor<64x128xf32>, tensor<64xf32>
+    %next = tile.dot %kept transposed, %writes, %state : tensor<64x128xf32>, tensor<64x64xf32> -> tensor<128x64xf32>
+    // after --tile-move-scales
+    %kept = tile.scale_rows %writes by %decay : tensor<64x64xf32>, tensor<64xf32>
+    %next = tile.dot %k transposed, %kept, %state : tensor<64x128xf32>, tensor<64x64xf32> -> tensor<128x64xf32>
+    ```
+  }];
+}
+
+def TileRoundDotOperands : Pass<"tile-round-dot-operands", "::prism::tile::ProgramOp"> {
+  let summary = "Round operands of dots to 16 bits; sums stay in f32";
+  let description = [{
+    Loads of views of the type become tiles of it, widened by `arith.extf` where
+    they are used in f32; an interleave of such tiles is one itself. In front of
+    every dot into f32 the operands are rounded by `arith.truncf`, unless they are
+    of the type as they lie. Left alone, with a missed remark, are dots of two
+    tiles loaded in another type, which no register passes on their way to the
+    tensor cores, and dots that sum in f64.
+
+    ```mlir
+    // before
+    %k = tile.load %keys[%t, %c0] : <?x128xbf16> -> tensor<64x128xf32>
+    %x = tile.dot %k, %state, %zero : tensor<64x128xf32>, tensor<128x64xf32> -> tensor<64x64xf32>
+    // after --tile-round-dot-operands="type=bf16"
+    %k = tile.load %keys[%t, %c0] : <?x128xbf16> -> tensor<64x128xbf16>
+    %state16 = arith.truncf %state : tensor<128x64xf32> to tensor<128x64xbf16>
+    %x = tile.dot %k, %state16, %zero : tensor<64x128xbf16>, tensor<128x64xbf16> -> tensor<64x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [Option<"type", "type", "std::string", "\"bf16\"", "bf16 or f16">];
+}
+
 #endif // PRISM_DIALECT_TILE_TRANSFORMS_PASSES_TD

@@ -1,0 +1,341 @@
+//===- RolePlan.cpp - Which role does what, and what they exchange --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "RolePlan.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace prism::tile;
+
+/// Barriers, and what the kernel keeps beside the messages.
+static constexpr int64_t kReservedBytes = 2048;
+/// A matrix starts where a swizzle of 128 bytes repeats.
+static constexpr int64_t kMatrixAlignment = 1024, kVectorAlignment = 16;
+
+static bool isTile(Value value) {
+  return isa<RankedTensorType>(value.getType());
+}
+
+static bool isVector(Value value) {
+  return cast<RankedTensorType>(value.getType()).getRank() == 1;
+}
+
+bool prism::tile::isForAnyone(Operation *op) {
+  if (op->getNumRegions() || op->getNumResults() == 0 ||
+      !isMemoryEffectFree(op))
+    return false;
+  bool isConstant = matchPattern(op, m_Constant()) || isa<tensor::SplatOp>(op);
+  return isConstant || (llvm::none_of(op->getOperands(), isTile) &&
+                        llvm::none_of(op->getResults(), isTile));
+}
+
+static bool isZero(Value value) {
+  return matchPattern(value, m_AnyZeroFloat()) ||
+         matchPattern(value, m_PosZeroFloat());
+}
+
+static bool isExtensionOfRounded(Operation *op) {
+  auto extension = dyn_cast_or_null<arith::ExtFOp>(op);
+  return extension && getElementTypeOrSelf(extension.getIn().getType())
+                              .getIntOrFloatBitWidth() == 16;
+}
+
+/// Work on a vector that costs less than a message: no functions, no sums.
+static bool isCheapVectorOp(Operation *op) {
+  if (op->getNumResults() != 1 || !isTile(op->getResult(0)) ||
+      !isVector(op->getResult(0)))
+    return false;
+  bool isArithmetic = isa<arith::ArithDialect>(op->getDialect()) &&
+                      OpTrait::hasElementwiseMappableTraits(op) &&
+                      !isa<arith::DivFOp>(op);
+  return isArithmetic || isa<SplatLastOp>(op);
+}
+
+int64_t ChannelPlan::messageBytes() const {
+  int64_t bytes = 0;
+  for (Value value : values) {
+    auto type = cast<RankedTensorType>(value.getType());
+    bytes += llvm::alignTo(type.getNumElements() *
+                               type.getElementTypeBitWidth() / 8,
+                           isVector(value) ? kVectorAlignment
+                                           : kMatrixAlignment);
+  }
+  return bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Who does what
+//===----------------------------------------------------------------------===//
+
+FailureOr<scf::ForOp> RolePlan::findLoop(ProgramOp program,
+                                         std::string &reason) {
+  if (!program.getBody().getOps<RoleOp>().empty()) {
+    reason = "it has roles already";
+    return failure();
+  }
+  if (program.getChunk() == 1) {
+    reason = "it steps token by token: a chunk of 1 has nothing to prepare";
+    return failure();
+  }
+  SmallVector<scf::ForOp> loops(program.getBody().getOps<scf::ForOp>());
+  if (loops.size() != 1) {
+    reason = "it has " + std::to_string(loops.size()) + " loops, expected one";
+    return failure();
+  }
+  for (Operation &op : loops.front().getBody()->without_terminator())
+    if (op.getNumRegions() ||
+        (!isMemoryEffectFree(&op) && !isa<LoadOp, StoreOp>(op))) {
+      reason = ("its loop holds '" + op.getName().getStringRef() + "'").str();
+      return failure();
+    }
+  return loops.front();
+}
+
+/// Several loads stacked where they land, or with zeros.
+bool RolePlan::isMadeByLoad(Operation *op) const {
+  if (isa<LoadOp>(op))
+    return true;
+  auto stack = dyn_cast<InterleaveOp>(op);
+  return stack && llvm::any_of(stack.getInputs(),
+                               [](Value input) {
+                                 return bool(input.getDefiningOp<LoadOp>());
+                               }) &&
+         llvm::all_of(stack.getInputs(), [&](Value input) {
+           return isZero(input) || input.getDefiningOp<LoadOp>();
+         });
+}
+
+RoleKind RolePlan::roleOf(Value value) const {
+  auto it = roles.find(value.getDefiningOp());
+  return it == roles.end() ? RoleKind::Anyone : it->second;
+}
+
+void RolePlan::assign(const TileAxes &axes) {
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    bool onChain =
+        isa<StoreOp>(op) ||
+        llvm::any_of(op.getOperands(),
+                     [&](Value operand) {
+                       return roleOf(operand) == RoleKind::Chain ||
+                              llvm::is_contained(loop.getRegionIterArgs(),
+                                                 operand);
+                     }) ||
+        llvm::any_of(op.getResults(), [&](Value result) {
+          return axes.has(result, TileAxis::Value);
+        });
+    roles[&op] = isForAnyone(&op)    ? RoleKind::Anyone
+                 : isMadeByLoad(&op) ? RoleKind::Load
+                 : onChain           ? RoleKind::Chain
+                                     : RoleKind::Prepare;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What crosses
+//===----------------------------------------------------------------------===//
+
+/// Widened tiles are widened where they are used; the message stays small.
+bool RolePlan::isRemade(Value value, RoleKind role) const {
+  return isExtensionOfRounded(value.getDefiningOp()) && roleOf(value) != role;
+}
+
+/// Takes what a role needs for a value into its work.
+void RolePlan::need(Value value, RoleKind role, RoleWork &work) {
+  RoleKind maker = roleOf(value);
+  if (maker == RoleKind::Anyone)
+    return;
+  if (maker != role && !isRemade(value, role)) {
+    work.received.insert(value);
+    return;
+  }
+  Operation *op = value.getDefiningOp();
+  if (work.ops.insert(op))
+    for (Value operand : op->getOperands())
+      need(operand, role, work);
+}
+
+bool RolePlan::isAvailable(Value value, const RoleWork &work) const {
+  Operation *op = value.getDefiningOp();
+  return roleOf(value) == RoleKind::Anyone || work.received.contains(value) ||
+         (isExtensionOfRounded(op) &&
+          work.received.contains(op->getOperand(0)));
+}
+
+/// The chain computes cheap vectors from vectors that it receives anyway.
+void RolePlan::remakeCheapVectors() {
+  SmallVector<Value> remade;
+  for (Value value : chain.received) {
+    Operation *op = value.getDefiningOp();
+    if (roleOf(value) == RoleKind::Prepare && isCheapVectorOp(op) &&
+        llvm::all_of(op->getOperands(), [&](Value operand) {
+          return isAvailable(operand, chain);
+        }))
+      remade.push_back(value);
+  }
+  for (Value value : remade) {
+    chain.received.remove(value);
+    chain.ops.insert(value.getDefiningOp());
+  }
+  // What is remade from another remade vector finds it among the ops; a
+  // rounded one is widened here too.
+  for (Value value : remade)
+    for (Value operand : value.getDefiningOp()->getOperands())
+      if (!chain.ops.contains(operand.getDefiningOp()))
+        need(operand, RoleKind::Chain, chain);
+}
+
+void RolePlan::gather() {
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (roles[&op] == RoleKind::Chain)
+      for (Value operand : op.getOperands())
+        if (chain.ops.insert(&op); true)
+          need(operand, RoleKind::Chain, chain);
+  for (Value next : loop.getBody()->getTerminator()->getOperands())
+    need(next, RoleKind::Chain, chain);
+  remakeCheapVectors();
+  for (Value value : chain.received)
+    if (roleOf(value) == RoleKind::Prepare)
+      need(value, RoleKind::Prepare, prepare);
+  auto inOrder = [](RoleWork &work) {
+    SmallVector<Operation *> ops = work.ops.takeVector();
+    llvm::sort(ops,
+               [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    work.ops.insert(ops.begin(), ops.end());
+  };
+  inOrder(prepare);
+  inOrder(chain);
+}
+
+/// Can every value that crosses be a message, and everything else be reached?
+LogicalResult RolePlan::checkMessages(std::string &reason) const {
+  for (const RoleWork *work : {&prepare, &chain})
+    for (Value value : work->received) {
+      Type element = getElementTypeOrSelf(value.getType());
+      if (isTile(value) && isa<FloatType>(element) &&
+          element.getIntOrFloatBitWidth() <= 32)
+        continue;
+      llvm::raw_string_ostream(reason)
+          << "'" << value.getDefiningOp()->getName() << "' would send "
+          << value.getType() << " to " << (work == &chain ? "chain" : "prepare")
+          << "; messages hold 16-bit and f32 tiles";
+      return failure();
+    }
+  for (Value next : loop.getBody()->getTerminator()->getOperands())
+    if (chain.received.contains(next)) {
+      reason = "its loop carries on a tile as it was received";
+      return failure();
+    }
+  for (Operation *op : prepare.ops)
+    for (Value operand : op->getOperands()) {
+      Operation *maker = operand.getDefiningOp();
+      if (maker && maker->getBlock() != loop.getBody() && !isForAnyone(maker)) {
+        reason = ("its loop prepares with what '" +
+                  maker->getName().getStringRef() + "' made before it")
+                     .str();
+        return failure();
+      }
+    }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Channels
+//===----------------------------------------------------------------------===//
+
+std::optional<unsigned> RolePlan::channelOf(Value value, RoleKind role) const {
+  for (auto [number, channel] : llvm::enumerate(channels))
+    if (channel.isReceivedBy(role) && llvm::is_contained(channel.values, value))
+      return number;
+  return std::nullopt;
+}
+
+/// Keys first, since most work starts with them, then vectors, then values;
+/// what is prepared comes last.
+static auto orderOfFilling(const ChannelPlan &channel) {
+  int matrices = channel.matrices == TileAxis::Key       ? 0
+                 : channel.matrices == TileAxis::Unknown ? 1
+                                                         : 2;
+  return std::tuple(channel.from == RoleKind::Prepare, matrices,
+                    !channel.toPrepare, channel.toChain);
+}
+
+void RolePlan::makeChannels(const TileAxes &axes) {
+  for (Operation &op : loop.getBody()->without_terminator())
+    for (Value value : op.getResults()) {
+      ChannelPlan wanted{roles[&op], prepare.received.contains(value),
+                         chain.received.contains(value)};
+      if (!wanted.toPrepare && !wanted.toChain)
+        continue;
+      if (wanted.from == RoleKind::Load && !isVector(value))
+        wanted.matrices = axes.has(value, TileAxis::Value) ? TileAxis::Value
+                                                           : TileAxis::Key;
+      auto channel = llvm::find_if(channels, [&](const ChannelPlan &other) {
+        return orderOfFilling(other) == orderOfFilling(wanted);
+      });
+      if (channel == channels.end()) {
+        channels.push_back(wanted);
+        channel = &channels.back();
+      }
+      channel->values.push_back(value);
+    }
+  llvm::stable_sort(channels, [](const ChannelPlan &a, const ChannelPlan &b) {
+    return orderOfFilling(a) < orderOfFilling(b);
+  });
+}
+
+/// Which channels lose their slots first: values, which nothing prepares with;
+/// then keys for the chain alone, for prepare alone, for both; then vectors;
+/// last what is prepared, so that the preparation can run ahead.
+static auto orderOfGiving(const ChannelPlan &channel) {
+  int matrices = channel.matrices == TileAxis::Value ? 0
+                 : channel.matrices == TileAxis::Key ? 1
+                                                     : 2;
+  return std::tuple(channel.from == RoleKind::Prepare, matrices,
+                    channel.toPrepare, channel.toChain);
+}
+
+LogicalResult RolePlan::chooseSlots(const RoleOptions &options,
+                                    std::string &reason) {
+  int64_t available = options.sharedMemory - kReservedBytes, needed = 0;
+  SmallVector<ChannelPlan *> giving;
+  for (ChannelPlan &channel : channels) {
+    channel.slots = options.slots;
+    needed += channel.slots * channel.messageBytes();
+    giving.push_back(&channel);
+  }
+  llvm::stable_sort(giving, [](ChannelPlan *a, ChannelPlan *b) {
+    return orderOfGiving(*a) < orderOfGiving(*b);
+  });
+  for (ChannelPlan *channel : giving)
+    for (; needed > available && channel->slots > 1; --channel->slots)
+      needed -= channel->messageBytes();
+  if (needed <= available)
+    return success();
+  reason = "its channels need " + std::to_string(needed) +
+           " bytes of shared memory with one slot each, of " +
+           std::to_string(available);
+  return failure();
+}
+
+FailureOr<RolePlan> RolePlan::make(ProgramOp program,
+                                   const RoleOptions &options,
+                                   std::string &reason) {
+  FailureOr<scf::ForOp> loop = findLoop(program, reason);
+  FailureOr<TileAxes> axes =
+      succeeded(loop) ? TileAxes::analyze(program, reason) : failure();
+  if (failed(axes))
+    return failure();
+  RolePlan plan;
+  plan.loop = *loop;
+  plan.assign(*axes);
+  plan.gather();
+  if (failed(plan.checkMessages(reason)))
+    return failure();
+  plan.makeChannels(*axes);
+  if (failed(plan.chooseSlots(options, reason)))
+    return failure();
+  return plan;
+}
