@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
+#include "Prism/Support/RunProgram.h"
 #include "Prism/Target/CPU/CPU.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
 
 using namespace llvm;
@@ -20,24 +19,14 @@ LogicalResult prism::linkShared(StringRef objectPath, StringRef sharedPath,
             " nor in PATH (package lld-22)";
     return failure();
   }
-  SmallString<128> log;
-  if (std::error_code code =
-          sys::fs::createTemporaryFile("prism-link", "txt", log)) {
-    error = "cannot make a temporary file: " + code.message();
-    return failure();
-  }
-  std::optional<StringRef> redirects[] = {StringRef(""), StringRef(log),
-                                          StringRef(log)};
-  StringRef arguments[] = {*linker,           "-shared",  "-z", "now",
-                           "--build-id=none", objectPath, "-o", sharedPath};
-  std::string problem;
-  int status = sys::ExecuteAndWait(*linker, arguments, std::nullopt, redirects,
-                                   0, 0, &problem);
-  if (status != 0) {
-    error = *linker + " failed: " + problem;
-    if (auto text = MemoryBuffer::getFile(log))
-      error += (*text)->getBuffer().trim();
-  }
-  sys::fs::remove(log);
-  return success(status == 0);
+  // One small object: what takes a minute will not end, and one thread does.
+  constexpr unsigned limit = 60;
+  std::string said;
+  error = runProgram(*linker,
+                     {"-shared", "--threads=1", "-z", "now", "--build-id=none",
+                      objectPath, "-o", sharedPath},
+                     limit, said);
+  if (!error.empty() && !StringRef(said).trim().empty())
+    error += ": " + StringRef(said).trim().str();
+  return success(error.empty());
 }

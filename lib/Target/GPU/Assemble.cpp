@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
+#include "Prism/Support/RunProgram.h"
 #include "Prism/Target/GPU/GPU.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
@@ -44,6 +45,9 @@ static std::string readAll(StringRef path) {
   return buffer ? (*buffer)->getBuffer().str() : std::string();
 }
 
+/// Seconds for one kernel; the largest take a few.
+static constexpr unsigned limit = 120;
+
 FailureOr<Assembled> prism::assemble(StringRef ptx, StringRef chip,
                                      std::string &error) {
   Assembled result;
@@ -63,24 +67,20 @@ FailureOr<Assembled> prism::assemble(StringRef ptx, StringRef chip,
   }
   scope_exit cleanUp([&] { sys::fs::remove_directories(folder); });
   std::string input = (folder + "/kernel.ptx").str(),
-              output = (folder + "/kernel.cubin").str(),
-              log = (folder + "/log").str();
+              output = (folder + "/kernel.cubin").str();
   {
     std::error_code code;
     raw_fd_ostream os(input, code);
     os << ptx;
   }
   std::string arch = ("-arch=" + chip).str();
-  SmallVector<StringRef> arguments = {ptxas, arch, "-v", input, "-o", output};
-  std::optional<StringRef> redirects[] = {StringRef(), StringRef(log),
-                                          StringRef(log)};
-  std::string message;
-  int status = sys::ExecuteAndWait(ptxas, arguments, std::nullopt, redirects,
-                                   /*SecondsToWait=*/120, 0, &message);
-  std::string said = readAll(log);
-  if (status != 0) {
-    error = "ptxas refused the PTX for " + chip.str() + ": " +
-            (message.empty() ? said : message);
+  std::string said;
+  std::string problem =
+      runProgram(ptxas, {arch, "-v", input, "-o", output}, limit, said);
+  if (!problem.empty()) {
+    error = "assembling the PTX for " + chip.str() + ": " + problem;
+    if (!StringRef(said).trim().empty())
+      error += ": " + StringRef(said).trim().str();
     return failure();
   }
   result.cubin = readAll(output);

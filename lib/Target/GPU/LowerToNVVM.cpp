@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
+#include "Prism/Support/VectorMath.h"
 #include "Prism/Target/GPU/GPU.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -13,37 +14,15 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace prism;
 
-/// Functions that PTX has instructions for, or that MathToLLVM writes with
-/// them.
-static bool isNative(Operation *op) {
-  return isa<math::AbsFOp, math::CeilOp, math::CopySignOp, math::FloorOp,
-             math::FmaOp, math::RoundEvenOp, math::RsqrtOp, math::SqrtOp,
-             math::TruncOp, math::IsNaNOp, math::IsInfOp, math::IsFiniteOp,
-             math::AbsIOp, math::CountLeadingZerosOp,
-             math::CountTrailingZerosOp, math::CtPopOp>(op);
-}
-
-static LogicalResult approximateMath(ModuleOp module) {
-  RewritePatternSet patterns(module.getContext());
-  math::populateExpansionPatterns(patterns,
-                                  {"exp2", "sinh", "cosh", "tan", "asinh",
-                                   "acosh", "atanh", "powf", "fpowi"});
-  // The pattern for rsqrt is made of x86 instructions.
-  populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
-    return name != math::RsqrtOp::getOperationName();
-  });
-  GreedyRewriteConfig config;
-  config.setMaxIterations(8);
-  if (failed(applyPatternsGreedily(module, std::move(patterns), config)))
-    return module.emitError(
-        "approximating math functions did not come to an end");
+static LogicalResult lowerMath(ModuleOp module) {
+  if (failed(approximateMath(module)))
+    return failure();
   WalkResult result = module.walk([](Operation *op) {
-    if (!isa<math::MathDialect>(op->getDialect()) || isNative(op))
+    if (!isa<math::MathDialect>(op->getDialect()) || isNativeMath(op))
       return WalkResult::advance();
     op->emitError("'") << op->getName() << "' on " << op->getResult(0).getType()
                        << " needs CUDA's libdevice, which is not linked; f64 "
@@ -54,7 +33,7 @@ static LogicalResult approximateMath(ModuleOp module) {
 }
 
 LogicalResult prism::lowerKernelToNVVM(ModuleOp module) {
-  if (failed(approximateMath(module)))
+  if (failed(lowerMath(module)))
     return failure();
   MLIRContext *context = module.getContext();
   LLVMTypeConverter converter(context);
