@@ -113,6 +113,12 @@ static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op,
       wish.given.chunk.value_or(1) != 1)
     return entry.emitError("plan: the recurrent schedule has chunk 1, found ")
            << *wish.given.chunk;
+  int64_t columns =
+      cast<RankedTensorType>(op.getStateArgument(0).getType()).getDimSize(1);
+  if (wish.given.valueBlock.value_or(0) > columns)
+    return entry.emitError("plan: expected a value_block of at most ")
+           << columns << ", the value columns there are, found "
+           << *wish.given.valueBlock;
 
   std::string reason;
   Operation *without = scan::findFactorWithoutChunkForm(op, reason);

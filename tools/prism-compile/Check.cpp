@@ -21,16 +21,14 @@ using namespace prism;
 // Options
 //===----------------------------------------------------------------------===//
 
-static FailureOr<check::InputOptions> parseCall(ModuleOp module,
-                                                const CallOptions &call) {
+static FailureOr<check::InputOptions> parseCall(const CallOptions &call) {
   check::InputOptions options;
   options.seed = call.seed;
   options.initialState = !call.noInitialState;
   std::optional<check::GateSet> gates = check::parseGateSet(call.gates);
   if (!gates)
-    return module.emitError(
-               "--gates: expected mild, hard, mixed or burst, found '")
-           << call.gates << "'";
+    return usageError("--gates: expected mild, hard, mixed or burst, found '" +
+                      call.gates + "'");
   options.gates = *gates;
   StringRef suffix = call.device;
   unsigned ordinal;
@@ -38,8 +36,8 @@ static FailureOr<check::InputOptions> parseCall(ModuleOp module,
                 (suffix.empty() || (suffix.consume_front(":") &&
                                     !suffix.getAsInteger(10, ordinal)));
   if (call.device != "cpu" && !isCuda)
-    return module.emitError("--device: expected cpu or cuda:N, found '")
-           << call.device << "'";
+    return usageError("--device: expected cpu or cuda:N, found '" +
+                      call.device + "'");
   SmallVector<StringRef> parts;
   StringRef(call.shape).split(parts, ',', -1, /*KeepEmpty=*/false);
   auto parse = [&](StringRef text, int64_t low, int64_t &value) {
@@ -61,13 +59,13 @@ static FailureOr<check::InputOptions> parseCall(ModuleOp module,
         return parse(text, 0, options.lengths.back());
       });
     } else {
-      return module.emitError("--shape: unknown size '")
-             << key << "', expected B, T or lengths (as in B=2,T=65)";
+      return usageError("--shape: unknown size '" + key +
+                        "', expected B, T or lengths (as in B=2,T=65)");
     }
     if (!good)
-      return module.emitError("--shape: expected a number ")
-             << (key == "B" ? "above 0 for " : "for ") << key << ", found '"
-             << value << "'";
+      return usageError(Twine("--shape: expected a number ") +
+                        (key == "B" ? "above 0 for " : "for ") + key +
+                        ", found '" + value + "'");
   }
   return options;
 }
@@ -82,17 +80,17 @@ static double memoryLimit() {
   return bytes;
 }
 
-static LogicalResult fitsMemory(ModuleOp module, const runtime::EntryInfo &info,
+static LogicalResult fitsMemory(const runtime::EntryInfo &info,
                                 const check::InputOptions &options) {
   double needed = check::bytesOfCheck(info, options), there = memoryLimit();
   if (needed <= there)
     return success();
   constexpr double gib = 1024.0 * 1024.0 * 1024.0;
-  return module.emitError("--shape: the arrays of entry '")
-         << info.name << "' need "
-         << llvm::formatv("{0:f1} GiB, there are {1:f1}; give smaller sizes",
-                          needed / gib, there / gib)
-                .str();
+  return usageError(llvm::formatv("--shape: the arrays of entry '{0}' need "
+                                  "{1:f1} GiB, there are {2:f1}; give smaller "
+                                  "sizes",
+                                  info.name, needed / gib, there / gib)
+                        .str());
 }
 
 //===----------------------------------------------------------------------===//
@@ -104,7 +102,7 @@ static LogicalResult checkEntry(ModuleOp module, func::FuncOp entry,
                                 const runtime::EntryInfo &info,
                                 const check::InputOptions &options,
                                 const CallOptions &call) {
-  if (failed(fitsMemory(module, info, options)))
+  if (failed(fitsMemory(info, options)))
     return failure();
   check::HostArrays inputs = check::makeInputs(entry, info, options);
   check::HostArrays blank;
@@ -146,9 +144,9 @@ static LogicalResult checkEntry(ModuleOp module, func::FuncOp entry,
     }
   }
   if (!any)
-    return module.emitError("--check: no kernel of entry '")
-           << info.name << "' runs on " << call.device
-           << "; add its target (--target)";
+    return usageError("--check: no kernel of entry '" + info.name +
+                      "' runs on " + call.device +
+                      "; add its target (--target)");
   if (!passed)
     return module.emitError("entry '")
            << info.name << "' differs from the float64 recurrence";
@@ -158,7 +156,7 @@ static LogicalResult checkEntry(ModuleOp module, func::FuncOp entry,
 LogicalResult prism::checkEntries(ModuleOp module,
                                   const CompileOptions &options,
                                   const CallOptions &call) {
-  FailureOr<check::InputOptions> inputs = parseCall(module, call);
+  FailureOr<check::InputOptions> inputs = parseCall(call);
   auto entries = findEntries(module, options.entries);
   if (failed(inputs) || failed(entries))
     return failure();
@@ -192,7 +190,7 @@ LogicalResult prism::checkEntries(ModuleOp module,
 LogicalResult prism::writeSamples(ModuleOp module,
                                   const CompileOptions &options,
                                   const CallOptions &call) {
-  FailureOr<check::InputOptions> inputOptions = parseCall(module, call);
+  FailureOr<check::InputOptions> inputOptions = parseCall(call);
   auto entries = findEntries(module, options.entries);
   auto targets = parseTargets(module, options.targets);
   if (failed(inputOptions) || failed(entries) || failed(targets))
@@ -204,7 +202,7 @@ LogicalResult prism::writeSamples(ModuleOp module,
   runtime::EntryInfo info =
       describeEntry(*units->front().module->getOps<tile::ProgramOp>().begin(),
                     entry.getName());
-  if (failed(fitsMemory(module, info, *inputOptions)))
+  if (failed(fitsMemory(info, *inputOptions)))
     return failure();
   check::HostArrays inputs = check::makeInputs(entry, info, *inputOptions),
                     outputs;

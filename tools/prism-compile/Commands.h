@@ -10,6 +10,10 @@
 
 namespace prism {
 
+/// Says what is wrong with an argument; fails. What is wrong with the model has
+/// a place in its file and is a diagnostic there.
+mlir::LogicalResult usageError(const llvm::Twine &message);
+
 /// --check and --sample: shapes and data of one call.
 struct CallOptions {
   std::string shape; // "B=2,T=65" or "lengths=3+0+5"

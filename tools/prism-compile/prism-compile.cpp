@@ -103,9 +103,13 @@ static constexpr const char *overview =
   prism-compile examples/prism_l2.json --explain --emit=plan
 )";
 
-static int fail(const llvm::Twine &message) {
+LogicalResult prism::usageError(const llvm::Twine &message) {
   llvm::errs() << "prism-compile: error: " << message << "\n";
-  return 1;
+  return failure();
+}
+
+static int fail(const llvm::Twine &message) {
+  return failed(usageError(message));
 }
 
 /// The module of a .json or .mlir input, its bundle name, expanded text and
@@ -116,21 +120,55 @@ struct Input {
   std::vector<std::string> targets;
 };
 
-/// "cpu,cuda:sm_90a{ptx=8.7,smem=99K}" at the commas outside of braces.
+/// "cpu,cuda:sm_90a{ptx=8.7,smem=99K}" at the commas outside of braces. An
+/// empty part stays, to be refused.
 static std::vector<std::string> splitTargets(ArrayRef<std::string> given) {
   std::vector<std::string> split;
   for (StringRef text : given) {
-    bool inside = false, start = true;
+    bool inside = false;
+    split.emplace_back();
     for (char c : text) {
-      if (start)
-        split.emplace_back();
-      start = c == ',' && !inside;
       inside = (inside || c == '{') && c != '}';
-      if (!start)
+      if (c == ',' && !inside)
+        split.emplace_back();
+      else
         split.back() += c;
     }
   }
   return split;
+}
+
+/// The targets of the command line, else the input's.
+static FailureOr<std::vector<std::string>> chooseTargets(const Input &in) {
+  if (targets.empty())
+    return in.targets.empty() ? std::vector<std::string>{"cpu"} : in.targets;
+  std::vector<std::string> split = splitTargets(targets);
+  for (const std::string &text : split)
+    if (std::string error; !targetinfo::parseTarget(text, error))
+      return usageError("--target: " + error);
+  return split;
+}
+
+/// An option that another one would leave without effect, or "".
+static std::string unusedOption() {
+  std::pair<const char *, bool> given[] = {
+      {"--check", checkFlag},
+      {"--explain", explain},
+      {"--sample", !sample.empty()},
+      {"--emit", emit.getNumOccurrences() > 0},
+      {"-o", !output.empty()}};
+  auto first = [&](ArrayRef<StringRef> names, const char *reason) {
+    for (auto [name, isGiven] : given)
+      if (isGiven && llvm::is_contained(names, name))
+        return std::string(reason) + " and takes no " + name;
+    return std::string();
+  };
+  if (expand)
+    return first({"--check", "--explain", "--sample", "--emit", "-o"},
+                 "--expand prints the spec");
+  if (checkFlag)
+    return first({"--emit", "-o"}, "--check writes no kernels");
+  return "";
 }
 
 static std::optional<Input> readSpecInput(StringRef text,
@@ -237,11 +275,10 @@ static int run(MLIRContext &context) {
 
   CompileOptions options;
   options.entries.assign(entries.begin(), entries.end());
-  options.targets = targets.empty() ? in.targets
-                                    : splitTargets(std::vector<std::string>(
-                                          targets.begin(), targets.end()));
-  if (options.targets.empty())
-    options.targets = {"cpu"};
+  FailureOr<std::vector<std::string>> chosen = chooseTargets(in);
+  if (failed(chosen))
+    return 1;
+  options.targets = std::move(*chosen);
   options.assemble = !noAssemble;
   if (llvm::sys::Process::StandardErrIsDisplayed())
     options.progress = [](StringRef what) {
@@ -296,6 +333,8 @@ int main(int argc, char **argv) {
                 "bundle; did you mean '" +
                 nearest + "'?");
   }
+  if (std::string unused = unusedOption(); !unused.empty())
+    return fail(unused);
   DialectRegistry registry;
   registerPrismDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
