@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Emitter.h"
+#include "Prism/Support/VectorMath.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -18,7 +19,6 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace prism;
@@ -40,37 +40,13 @@ FailureOr<CPUOptions> CPUOptions::forIsa(StringRef isa) {
   return failure();
 }
 
-/// Math that the instruction set has for whole vectors, or that MathToLLVM
-/// writes with such instructions.
-static bool isNative(Operation *op) {
-  return isa<math::AbsFOp, math::CeilOp, math::CopySignOp, math::FloorOp,
-             math::FmaOp, math::RoundEvenOp, math::RsqrtOp, math::SqrtOp,
-             math::TruncOp, math::IsNaNOp, math::IsInfOp, math::IsFiniteOp,
-             math::AbsIOp, math::CountLeadingZerosOp,
-             math::CountTrailingZerosOp, math::CtPopOp>(op);
-}
-
 /// Polynomials for f32, the C library (element by element) for f64.
-static LogicalResult approximateMath(ModuleOp module) {
+static LogicalResult lowerMath(ModuleOp module) {
   MLIRContext *context = module.getContext();
-  // The pattern for rsqrt needs the x86vector dialect; sqrt and a division do.
-  auto everything = [](StringRef name) {
-    return name != math::RsqrtOp::getOperationName();
-  };
-  {
-    RewritePatternSet patterns(context);
-    math::populateExpansionPatterns(patterns,
-                                    {"exp2", "sinh", "cosh", "tan", "asinh",
-                                     "acosh", "atanh", "powf", "fpowi"});
-    populateMathPolynomialApproximationPatterns(patterns, everything);
-    GreedyRewriteConfig config;
-    config.setMaxIterations(8);
-    if (failed(applyPatternsGreedily(module, std::move(patterns), config)))
-      return module.emitError(
-          "approximating math functions did not come to an end");
-  }
+  if (failed(approximateMath(module)))
+    return failure();
   WalkResult result = module.walk([&](Operation *op) {
-    if (!isa<math::MathDialect>(op->getDialect()) || isNative(op))
+    if (!isa<math::MathDialect>(op->getDialect()) || isNativeMath(op))
       return WalkResult::advance();
     Type element = getElementTypeOrSelf(op->getResult(0).getType());
     if (element.isF64())
@@ -86,7 +62,7 @@ static LogicalResult approximateMath(ModuleOp module) {
   ConversionTarget target(*context);
   target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
   target.addDynamicallyLegalDialect<math::MathDialect>([](Operation *op) {
-    return isNative(op) ||
+    return isNativeMath(op) ||
            !getElementTypeOrSelf(op->getResult(0).getType()).isF64();
   });
   return applyPartialConversion(module, target, std::move(patterns));
@@ -147,7 +123,7 @@ LogicalResult prism::convertTileToCPU(ModuleOp module,
   }
   if (options.stopBeforeLLVM)
     return success();
-  if (failed(approximateMath(module)) || failed(convertToLLVM(module)))
+  if (failed(lowerMath(module)) || failed(convertToLLVM(module)))
     return failure();
   return verifyLowered(module, options);
 }
