@@ -1,0 +1,150 @@
+//===- Machine.h - The threads of one block and what they share -*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A kernel is decoded once into a flat list of instructions over numbered
+// registers (Decoder.h). Each warp runs that list by itself until it ends or
+// blocks; its lanes go together, under a mask where they diverge.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PRISM_UNITTESTS_TILETOGPU_INTERPRETER_MACHINE_H
+#define PRISM_UNITTESTS_TILETOGPU_INTERPRETER_MACHINE_H
+
+#include "Barriers.h"
+#include "Copies.h"
+#include "SharedMemory.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/bit.h"
+#include <random>
+
+namespace prism::test {
+
+struct InterpreterOptions {
+  /// When the bytes of a cp.async arrive: at once, or as late as waits allow.
+  enum class Copies { Early, Late } copies = Copies::Early;
+  /// Which warp goes first, and in Random for how long.
+  enum class Order { Ascending, Descending, Random } order = Order::Ascending;
+  uint32_t seed = 0;
+  /// Instructions of warps after which a kernel is taken to run for ever.
+  uint64_t limit = 1000000000;
+};
+
+class Machine;
+struct Warp;
+
+enum class Step { Next, Jumped, Blocked, Polled, Finished };
+
+struct Instruction {
+  std::function<Step(Machine &, Warp &)> run;
+  mlir::Operation *op = nullptr;
+  llvm::SmallVector<uint32_t, 4> reads, writes; ///< registers
+};
+
+struct Program {
+  std::vector<Instruction> code;
+  uint32_t registers = 0;
+  std::vector<std::pair<uint32_t, uint64_t>> constants; ///< register, bits
+  uint32_t undefined = 0; ///< the register of every undefined value
+  std::vector<uint32_t> arguments;
+  bool hasParameterBlock = false; ///< one pointer to all words
+  uint64_t sharedBytes = 0;       ///< of static variables
+};
+
+/// What is known of a register beside its bits.
+struct RegisterState {
+  uint32_t product = 0; ///< the wgmma that writes it; undefined if kUndefined
+  uint32_t stamp = 0;   ///< when anything but a wgmma wrote it
+  uint32_t reader = 0;  ///< the last wgmma that takes it as A
+};
+constexpr uint32_t kUndefined = ~0u;
+
+struct Warp {
+  unsigned index = 0;
+  uint32_t lanes = 0; ///< those that exist
+  uint32_t mask = 0;  ///< those that run now
+  uint32_t pc = 0;
+  std::vector<uint64_t> bits; ///< [register][lane]
+  std::vector<RegisterState> states;
+  llvm::SmallVector<std::pair<uint32_t, uint32_t>, 8> frames; ///< masks
+
+  uint32_t time = 1, fenced = 0; ///< instructions; when the last wgmma.fence
+  uint32_t issued = 0, retired = 0;
+  llvm::SmallVector<uint32_t, 4> groups; ///< last wgmma of each, committed
+
+  bool isFinished = false;
+  /// What a blocked instruction has already done.
+  bool hasArrived = false, isReleased = false;
+  uint32_t generation = 0, satisfied = 0;
+
+  uint64_t *lane(uint32_t reg) { return &bits[size_t(reg) * 32]; }
+  unsigned thread(unsigned lane) const { return 32 * index + lane; }
+  bool isWhole() const { return mask == lanes; }
+};
+
+template <typename F> void forLanes(uint32_t mask, F f) {
+  if (mask == ~0u) {
+    for (unsigned lane = 0; lane < 32; ++lane)
+      f(lane);
+    return;
+  }
+  for (; mask; mask &= mask - 1)
+    f(unsigned(llvm::countr_zero(mask)));
+}
+
+class Machine {
+public:
+  Machine(const Program &program, unsigned threads, uint64_t sharedBytes,
+          InterpreterOptions options);
+
+  /// Runs to the end or the first fault.
+  void run(llvm::ArrayRef<uint64_t> words);
+
+  void fail(const llvm::Twine &what);
+  const std::string &error() const { return fault; }
+  bool hasFailed() const { return !fault.empty(); }
+
+  /// Collective over the four warps of a warp group: true once, for the last
+  /// warp to come; the others go on when the last one has run.
+  enum class Gathering { Incomplete, Last, Released };
+  Gathering gather(Warp &warp);
+
+  void loadGlobal(uint64_t address, unsigned bytes, void *to, unsigned thread);
+  void storeGlobal(uint64_t address, unsigned bytes, const void *from,
+                   unsigned thread);
+  void loadParameter(uint64_t address, unsigned bytes, void *to);
+  uint64_t parameterBytes() const { return parameter.size() * 8; }
+
+  const Program &program;
+  const unsigned threads;
+  const InterpreterOptions options;
+  Clocks clocks;
+  SharedMemory shared;
+  Barriers barriers;
+  CopyQueue copies;
+  std::vector<Warp> warps;
+  std::vector<std::vector<uint16_t>> shapes; ///< N of each group's wgmmas
+  std::vector<std::pair<uint64_t, size_t>> allowed;
+  int64_t blockId = 0, gridSize = 1;
+  uint64_t events = 0; ///< changes that another warp may wait for
+
+private:
+  /// False if the warp did nothing that could help another one.
+  bool runWarp(Warp &warp, uint64_t steps);
+  bool checkReads(Warp &warp, const Instruction &instruction);
+  void finishWrites(Warp &warp, const Instruction &instruction);
+  void start(Warp &warp, llvm::ArrayRef<uint64_t> words);
+  void reportDeadlock();
+  bool isAllowed(uint64_t address, unsigned bytes) const;
+
+  llvm::ArrayRef<uint64_t> parameter;
+  mlir::Operation *current = nullptr;
+  std::string fault;
+  uint64_t executed = 0;
+  std::mt19937 random;
+};
+
+} // namespace prism::test
+
+#endif // PRISM_UNITTESTS_TILETOGPU_INTERPRETER_MACHINE_H
