@@ -198,6 +198,48 @@ TEST_P(TileOps, SolveReadsOnlyBelowTheDiagonal) {
   }
 }
 
+TEST_P(TileOps, InvertReadsOnlyBelowTheDiagonal) {
+  for (int64_t n : {1, 5, 16, 33, 64}) {
+    Matrix a = random(n, n, 1), want(n, n);
+    for (int64_t r = 0; r < n; ++r)
+      for (int64_t c = 0; c < n; ++c)
+        a(r, c) = c >= r ? std::nan("") : 0.3 * a(r, c);
+    for (int64_t c = 0; c < n; ++c)
+      for (int64_t r = 0; r < n; ++r) {
+        want(r, c) = r == c;
+        for (int64_t k = 0; k < r; ++k)
+          want(r, c) -= a(r, k) * want(k, c);
+      }
+    std::string type = "tensor<" + std::to_string(n) + "x" + std::to_string(n);
+    Matrix got = run("%R = tile.invert %A : " + type + "xf32>", {a}, n, n);
+    expectNear(got, [&](int64_t r, int64_t c) { return want(r, c); }, 1e-4);
+  }
+}
+
+TEST_P(TileOps, RoundedTiles) {
+  Matrix a = random(6, 20, 1), b = random(12, 20, 2);
+  for (std::string type : {"bf16", "f16"}) {
+    Matrix got = run(
+        "%a16 = arith.truncf %A : tensor<6x20xf32> to tensor<6x20x" + type +
+            ">\n%ones = arith.constant dense<1.0> : tensor<6x20x" + type +
+            ">\n%b16 = arith.truncf %B : tensor<12x20xf32> to tensor<12x20x" +
+            type + ">\n%h = tile.interleave %a16, %ones : tensor<6x20x" + type +
+            ">, tensor<6x20x" + type + "> -> tensor<12x20x" + type +
+            ">\n%zero = arith.constant dense<0.0> : tensor<12x12xf32>\n"
+            "%d = tile.dot %h, %b16 transposed, %zero : tensor<12x20x" +
+            type + ">, tensor<12x20x" + type +
+            "> -> tensor<12x12xf32>\n%R = arith.negf %d : tensor<12x12xf32>",
+        {a, b}, 12, 12);
+    expectNear(got, [&](int64_t r, int64_t c) {
+      double sum = 0;
+      for (int64_t k = 0; k < 20; ++k)
+        sum -=
+            (r % 2 ? 1.0 : roundTo(type, a(r / 2, k))) * roundTo(type, b(c, k));
+      return sum;
+    });
+  }
+}
+
 TEST_P(TileOps, ScalesAndBroadcasts) {
   Matrix a = random(7, 20, 1), b = random(7, 1, 2), c = random(20, 1, 3);
   std::string body = vectorOf("row", "B", 7) + vectorOf("col", "C", 20) + R"(

@@ -35,7 +35,8 @@ tile::DecayMatrixOp tiletocpu::findMask(Value v) {
     return {};
   if (auto decay = dyn_cast<tile::DecayMatrixOp>(op))
     return decay;
-  if (isa<tile::ScaleRowsOp, tile::ScaleColumnsOp, arith::NegFOp>(op))
+  if (isa<tile::ScaleRowsOp, tile::ScaleColumnsOp, arith::NegFOp,
+          arith::TruncFOp, arith::ExtFOp>(op))
     return findMask(op->getOperand(0));
   if (isa<arith::MulFOp>(op)) {
     if (tile::DecayMatrixOp mask = findMask(op->getOperand(0)))
@@ -101,7 +102,7 @@ bool BufferPlan::needsBuffer(OpOperand &use) const {
   Operation *user = use.getOwner();
   if (isa<tile::DotOp>(user))
     return use.getOperandNumber() != 2;
-  if (isa<tile::SolveOp>(user))
+  if (isa<tile::SolveOp, tile::InvertOp>(user))
     return use.getOperandNumber() == 0;
   if (isa<tile::ScaleRowsOp, tile::ScaleColumnsOp>(user))
     return use.getOperandNumber() == 1;
@@ -135,12 +136,13 @@ Form BufferPlan::decide(Value v) {
   // A uniform matrix is one register, unless a dot or solve reads its elements.
   auto readsElements = [](OpOperand &use) {
     return (isa<tile::DotOp>(use.getOwner()) && use.getOperandNumber() != 2) ||
-           (isa<tile::SolveOp>(use.getOwner()) && use.getOperandNumber() == 0);
+           (isa<tile::SolveOp, tile::InvertOp>(use.getOwner()) &&
+            use.getOperandNumber() == 0);
   };
   if (isScalar(v) && llvm::none_of(v.getUses(), readsElements))
     return Form::scalar;
-  if (isa<tile::LoadOp, tile::GateSumOp, tile::SolveOp, tile::InterleaveOp,
-          tile::SumColumnsOp, scf::ForOp>(op))
+  if (isa<tile::LoadOp, tile::GateSumOp, tile::SolveOp, tile::InvertOp,
+          tile::InterleaveOp, tile::SumColumnsOp, scf::ForOp>(op))
     return Form::buffer;
   int64_t cost = costs[op] = costOf(op);
   bool dear = cost > kDear && !v.hasOneUse();

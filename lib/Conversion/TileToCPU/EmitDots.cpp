@@ -9,98 +9,164 @@ using namespace mlir;
 using namespace prism;
 using namespace prism::tiletocpu;
 
-/// Where the contraction may stop: at K, or, where a decay matrix masks the
-/// left side, after the last column that a row of the tile sees.
-Value Emitter::contractionEnd(tile::DotOp op, const RegisterTile &tile,
-                              int64_t unroll) {
-  int64_t whole = op.getK() / unroll * unroll;
-  tile::DecayMatrixOp mask =
-      op.getTransposeLhs() ? tile::DecayMatrixOp() : findMask(op.getLhs());
-  if (!mask || op.getM() == 1)
-    return c(whole);
-  int64_t perRow = mask.getRowOrder().size(),
-          perColumn = mask.getColumnOrder().size();
-  Value last = add(tile.row, tile.numRows - 1);
-  Value tokens = add(
-      perRow == 1 ? last : Value(arith::DivUIOp::create(b, last, c(perRow))),
-      1);
-  Value end = mul(tokens, c(perColumn));
-  Value rounded = arith::AndIOp::create(b, add(end, unroll - 1), c(-unroll));
-  return minI(rounded, c(whole));
+/// The decay matrix that masks a dot's left side, if one does.
+static tile::DecayMatrixOp maskOfLeft(tile::DotOp op) {
+  return op.getTransposeLhs() || op.getM() == 1 ? tile::DecayMatrixOp()
+                                                : findMask(op.getLhs());
 }
 
-/// acc + lhs rhs on one register tile: per step of the contraction the vectors
-/// of one right-hand row, times one broadcast per row of the tile.
+/// One dot on one register tile.
+struct Emitter::DotTile {
+  const RegisterTile &tile;
+  bool transposed; // the left side
+  Place lhs, rhs;
+  Value lhsTile, rhsTile; // first elements under the tile
+  int64_t unroll, sets;   // sets of accumulators, step by step in turn
+  const Vectors *known;   // the right side, if it is in registers
+};
+
+/// `count` steps of the contraction from `k`: the vectors of one right-hand
+/// row, times one broadcast per row of the tile, for the rows that `sees`
+/// admits.
+void Emitter::contract(const DotTile &dot, Value k, int64_t count, Vectors &acc,
+                       llvm::function_ref<bool(int64_t, int64_t)> sees) {
+  const RegisterTile &tile = dot.tile;
+  const Place &lhs = dot.lhs, &rhs = dot.rhs;
+  Type element = lhs.element;
+  Value zero = c(0);
+  Value rhsStep =
+      at({dot.rhsTile, rhs.stride, rhs.dynamicStride, element}, k, zero);
+  Value lhsStep =
+      dot.transposed
+          ? at({dot.lhsTile, lhs.stride, lhs.dynamicStride, element}, k, zero)
+          : Value();
+  for (int64_t u = 0; u < count; ++u) {
+    Value row = rowPointer(rhs, rhsStep, u);
+    SmallVector<Value> right;
+    for (int64_t j = 0; j < tile.numVectors; ++j)
+      right.push_back(dot.known ? (*dot.known)[u * tile.numVectors + j]
+                                : loadVector(gep(row, element, j * tile.lanes),
+                                             element, tile.lanes));
+    int64_t set = u % dot.sets * tile.size();
+    for (int64_t i = 0; i < tile.numRows; ++i) {
+      if (sees && !sees(i, u))
+        continue;
+      Value pointer;
+      if (dot.transposed) {
+        pointer = gep(rowPointer(lhs, lhsStep, u), element, i);
+      } else {
+        Value start =
+            lhs.dynamicStride ? rowPointer(lhs, dot.lhsTile, i) : dot.lhsTile;
+        pointer = gep(gep(start, element, k), element,
+                      u + (lhs.dynamicStride ? 0 : i * lhs.stride));
+      }
+      Value left = broadcast(loadScalar(pointer, element), tile.lanes);
+      for (int64_t j = 0; j < tile.numVectors; ++j) {
+        Value &a = acc[set + i * tile.numVectors + j];
+        a = vector::FMAOp::create(b, left, right[j], a);
+      }
+    }
+  }
+}
+
+/// The contraction with a left side that a decay matrix masks. What a row does
+/// not see is not multiplied by 0 but left out: it may be no number, and the
+/// past must not know. All rows of the tile see what was written before the
+/// tile's first token; then each has an end of its own.
+Vectors Emitter::contractMasked(const DotTile &dot, tile::DecayMatrixOp mask,
+                                Vectors acc) {
+  const RegisterTile &tile = dot.tile;
+  int64_t perRow = mask.getRowOrder().size(),
+          perColumn = mask.getColumnOrder().size();
+  Value token = perRow == 1
+                    ? tile.row
+                    : Value(arith::DivUIOp::create(b, tile.row, c(perRow)));
+  Value shared = mul(token, c(perColumn));
+  auto run = [&](Value from, Value to, int64_t unroll) {
+    acc = loopCarrying(from, to, unroll, acc, [&](Value k, Vectors sums) {
+      contract(dot, k, unroll, sums);
+      return sums;
+    });
+  };
+  int64_t tokens = llvm::divideCeil(tile.numRows, perRow);
+  Value unrolled = shared;
+  // Tiles start at multiples of their rows, all but the last one.
+  bool whole = tile.numRows % perRow == 0 &&
+               tile.numRows / perRow * perColumn % dot.unroll == 0;
+  if (!whole)
+    unrolled = arith::AndIOp::create(b, shared, c(-dot.unroll));
+  run(c(0), unrolled, dot.unroll);
+  if (!whole)
+    run(unrolled, shared, 1);
+  if (tile.numRows % perRow == 0) {
+    contract(dot, shared, tokens * perColumn, acc, [&](int64_t i, int64_t u) {
+      return u < i / perRow * perColumn + ownSeen(mask, i % perRow);
+    });
+    return acc;
+  }
+  // The tile starts within a token: where a row ends is known when it runs.
+  Value lastToken =
+      arith::DivUIOp::create(b, add(tile.row, tile.numRows - 1), c(perRow));
+  Value end = mul(add(lastToken, 1), c(perColumn));
+  return loopCarrying(shared, end, 1, acc, [&](Value k, Vectors before) {
+    Vectors sums = before;
+    contract(dot, k, 1, sums);
+    for (int64_t i = 0; i < tile.numRows; ++i) {
+      Value seen = less(k, seenColumns(mask, tile.row, i));
+      for (int64_t j = 0; j < tile.numVectors; ++j) {
+        int64_t at = i * tile.numVectors + j;
+        sums[at] = arith::SelectOp::create(b, seen, sums[at], before[at]);
+      }
+    }
+    return sums;
+  });
+}
+
+/// acc + lhs rhs on one register tile.
 Vectors Emitter::evaluateDot(tile::DotOp op, const RegisterTile &tile) {
   Vectors accumulators = evaluate(op.getAcc(), tile);
   b.setLoc(op.getLoc());
-  int64_t depth = op.getK(), lanes = tile.lanes, size = tile.size();
   bool transposed = op.getTransposeLhs();
   Place lhs = placeOf(op.getLhs());
   Place rhs = op.getTransposeRhs() ? placeOf(plan.transposedOf(op.getRhs()))
                                    : placeOf(op.getRhs());
   Type element = lhs.element;
+  int64_t depth = op.getK(), size = tile.size();
   // Few accumulators: several sets, so that a step need not wait for the last
   // one.
   int64_t sets =
       size >= 8 ? 1 : std::min<int64_t>(4, llvm::divideCeil(8, size));
   int64_t unroll = llvm::bit_floor<uint64_t>(
       std::min<int64_t>(depth, std::max<int64_t>(sets, size > 16 ? 2 : 4)));
-  if (hoisted.contains(op))
+  auto known = hoisted.find(op);
+  if (known != hoisted.end())
     unroll = depth; // its right side is in registers, step by step
   sets = std::min(sets, unroll);
   for (int64_t s = 1; s < sets; ++s)
-    accumulators.append(size, zeros(element, lanes));
+    accumulators.append(size, zeros(element, tile.lanes));
 
-  Value zero = c(0);
-  SmallVector<Value> lhsRows;
-  Value lhsTile = transposed ? gep(lhs.pointer, element, tile.row)
-                             : at(lhs, tile.row, zero);
-  if (!transposed)
-    for (int64_t i = 0; i < tile.numRows; ++i)
-      lhsRows.push_back(lhs.dynamicStride ? rowPointer(lhs, lhsTile, i)
-                                          : lhsTile);
-  Value rhsTile = gep(rhs.pointer, element, tile.column);
-
-  auto known = hoisted.find(op);
-  auto steps = [&](Value k, int64_t count, Vectors &acc) {
-    Value rhsStep =
-        at({rhsTile, rhs.stride, rhs.dynamicStride, element}, k, zero);
-    Value lhsStep =
-        transposed
-            ? at({lhsTile, lhs.stride, lhs.dynamicStride, element}, k, zero)
-            : Value();
-    for (int64_t u = 0; u < count; ++u) {
-      Value row = rowPointer(rhs, rhsStep, u);
-      SmallVector<Value> right;
-      for (int64_t j = 0; j < tile.numVectors; ++j)
-        right.push_back(
-            known != hoisted.end()
-                ? known->second[u * tile.numVectors + j]
-                : loadVector(gep(row, element, j * lanes), element, lanes));
-      int64_t set = u % sets * size;
-      for (int64_t i = 0; i < tile.numRows; ++i) {
-        Value pointer;
-        if (transposed)
-          pointer = gep(rowPointer(lhs, lhsStep, u), element, i);
-        else
-          pointer = gep(gep(lhsRows[i], element, k), element,
-                        u + (lhs.dynamicStride ? 0 : i * lhs.stride));
-        Value left = broadcast(loadScalar(pointer, element), lanes);
-        for (int64_t j = 0; j < tile.numVectors; ++j) {
-          Value &a = acc[set + i * tile.numVectors + j];
-          a = vector::FMAOp::create(b, left, right[j], a);
-        }
-      }
-    }
-  };
-  accumulators = loopCarrying(zero, contractionEnd(op, tile, unroll), unroll,
-                              accumulators, [&](Value k, Vectors acc) {
-                                steps(k, unroll, acc);
-                                return acc;
-                              });
-  if (depth % unroll)
-    steps(c(depth / unroll * unroll), depth % unroll, accumulators);
+  DotTile dot{tile,
+              transposed,
+              lhs,
+              rhs,
+              transposed ? gep(lhs.pointer, element, tile.row)
+                         : at(lhs, tile.row, c(0)),
+              gep(rhs.pointer, element, tile.column),
+              unroll,
+              sets,
+              known != hoisted.end() ? &known->second : nullptr};
+  if (tile::DecayMatrixOp mask = maskOfLeft(op)) {
+    accumulators = contractMasked(dot, mask, accumulators);
+  } else {
+    int64_t whole = depth / unroll * unroll;
+    accumulators = loopCarrying(c(0), c(whole), unroll, accumulators,
+                                [&](Value k, Vectors acc) {
+                                  contract(dot, k, unroll, acc);
+                                  return acc;
+                                });
+    if (whole < depth)
+      contract(dot, c(whole), depth - whole, accumulators);
+  }
   for (int64_t s = 1; s < sets; ++s)
     for (int64_t i = 0; i < size; ++i)
       accumulators[i] =
@@ -130,7 +196,7 @@ bool Emitter::isOuterProduct(Value v, bool define, int64_t numVectors) const {
   collectDots(v, plan, define, dots);
   int64_t needed = 0;
   for (tile::DotOp dot : dots)
-    needed += isRowDot(dot) ? 1000 : dot.getK() * numVectors;
+    needed += isRowDot(dot) || maskOfLeft(dot) ? 1000 : dot.getK() * numVectors;
   return !dots.empty() && rowsOf(tileType(v)) > 4 &&
          needed <= options.numRegisters / 4;
 }
@@ -198,23 +264,21 @@ Vectors Emitter::evaluateRowDot(tile::DotOp op, const RegisterTile &tile) {
 /// Forward substitution by blocks of rows: what earlier blocks contribute, then
 /// the block's own triangle, all in registers. Nothing on or above the diagonal
 /// of the matrix is read.
-void Emitter::emitSolve(tile::SolveOp op, const Place &to) {
-  RankedTensorType type = tileType(op.getResult());
+void Emitter::substitute(
+    Value coefficients, RankedTensorType type,
+    llvm::function_ref<Vectors(const RegisterTile &)> rightSide,
+    const Place &to) {
+  Location loc = b.getLoc();
   Type element = type.getElementType();
-  Place matrix = placeOf(op.getMatrix());
+  Place matrix = placeOf(coefficients);
   RegisterTile shape = shapeFor(type, true);
   bool wide = options.numRegisters >= 32;
   int64_t vectors = llvm::divideCeil(columnsOf(type), shape.lanes);
   shape.numVectors = std::min<int64_t>(2, vectors);
   shape.numRows = std::min<int64_t>(wide ? 8 : 4, rowsOf(type));
-  // Dots of the right-hand side run in tiles of their own shape.
-  bool dots =
-      plan.formOf(op.getRhs()) == Form::lazy && plan.containsDot(op.getRhs());
-  if (dots)
-    materialize(op.getRhs(), to);
   forTiles(type, shape, [&](const RegisterTile &tile) {
-    Vectors x = dots ? readTile(to, tile) : evaluate(op.getRhs(), tile);
-    b.setLoc(op.getLoc());
+    Vectors x = rightSide(tile);
+    b.setLoc(loc);
     Value block = at(matrix, tile.row, c(0));
     auto subtract = [&](Value coefficient, ValueRange row, int64_t i,
                         Vectors &acc) {
@@ -252,6 +316,42 @@ void Emitter::emitSolve(tile::SolveOp op, const Place &to) {
     }
     writeTile(to, tile, x);
   });
+}
+
+void Emitter::emitSolve(tile::SolveOp op, const Place &to) {
+  // Dots of the right-hand side run in tiles of their own shape.
+  bool dots =
+      plan.formOf(op.getRhs()) == Form::lazy && plan.containsDot(op.getRhs());
+  if (dots)
+    materialize(op.getRhs(), to);
+  b.setLoc(op.getLoc());
+  substitute(
+      op.getMatrix(), tileType(op.getResult()),
+      [&](const RegisterTile &tile) {
+        return dots ? readTile(to, tile) : evaluate(op.getRhs(), tile);
+      },
+      to);
+}
+
+/// The solve whose right-hand side is the unit matrix.
+void Emitter::emitInvert(tile::InvertOp op, const Place &to) {
+  RankedTensorType type = tileType(op.getResult());
+  Type element = type.getElementType();
+  auto unitRows = [&](const RegisterTile &tile) {
+    Vectors rows;
+    for (int64_t i = 0; i < tile.size(); ++i) {
+      Value columns = laneIndices(
+          add(tile.column, i % tile.numVectors * tile.lanes), tile.lanes);
+      Value row = broadcast(add(tile.row, i / tile.numVectors), tile.lanes);
+      Value isDiagonal =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::eq, columns, row);
+      rows.push_back(arith::SelectOp::create(b, isDiagonal,
+                                             splat(element, 1.0, tile.lanes),
+                                             zeros(element, tile.lanes)));
+    }
+    return rows;
+  };
+  substitute(op.getMatrix(), type, unitRows, to);
 }
 
 //===----------------------------------------------------------------------===//

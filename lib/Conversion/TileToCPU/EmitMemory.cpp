@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Emitter.h"
+#include "RoundedTiles.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -122,6 +123,19 @@ Value Emitter::convertIn(Value stored, Type from, Type to) {
 
 /// The other way: round to nearest even; a NaN stays one. bf16 by integer
 /// arithmetic (its conversion is a library call otherwise), f16 by F16C.
+bool tiletocpu::changesRounding(Operation *op) {
+  return isa<arith::TruncFOp, arith::ExtFOp>(op) &&
+         (isRounded(op->getOperand(0).getType()) ||
+          isRounded(op->getResult(0).getType()));
+}
+
+Value Emitter::changeRounding(Operation *op, Value value) {
+  Type from = tileType(op->getOperand(0)).getElementType(),
+       to = tileType(op->getResult(0)).getElementType();
+  return isa<arith::TruncFOp>(op) ? convertOut(value, from, to)
+                                  : convertIn(value, from, to);
+}
+
 Value Emitter::convertOut(Value value, Type from, Type to) {
   auto vector = dyn_cast<VectorType>(value.getType());
   auto like = [&](Type element) -> Type {

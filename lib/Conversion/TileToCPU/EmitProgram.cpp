@@ -274,6 +274,8 @@ LogicalResult Emitter::emitScalarTile(Operation *op) {
   } else if (isa<tile::ScaleRowsOp, tile::ScaleColumnsOp>(op)) {
     value = arith::MulFOp::create(b, scalarOf(op->getOperand(1)),
                                   scalarOf(op->getOperand(0)));
+  } else if (changesRounding(op)) {
+    value = changeRounding(op, scalarOf(op->getOperand(0)));
   } else {
     IRMapping mapping;
     for (Value operand : op->getOperands())
@@ -294,6 +296,8 @@ void Emitter::emitBuffered(Operation *op) {
     emitLoad(load);
   } else if (auto solve = dyn_cast<tile::SolveOp>(op)) {
     emitSolve(solve, to);
+  } else if (auto invert = dyn_cast<tile::InvertOp>(op)) {
+    emitInvert(invert, to);
   } else if (auto sum = dyn_cast<tile::GateSumOp>(op)) {
     materialize(sum.getGates(), to);
     Vectors start{arith::ConstantOp::create(b, b.getF64FloatAttr(0.0))};

@@ -275,11 +275,27 @@ Vectors Emitter::evaluateOp(Operation *op, const RegisterTile &tile) {
   return result;
 }
 
+/// What a decay matrix masks is 0 even if the other factor is no number.
+void Emitter::dropUnseen(ArrayRef<Value> decay, Vectors &products) {
+  for (auto [factor, product] : llvm::zip(decay, products)) {
+    auto type = cast<VectorType>(factor.getType());
+    Value zero = zeros(type.getElementType(), type.getNumElements());
+    Value seen =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, factor, zero);
+    product = arith::SelectOp::create(b, seen, product, zero);
+  }
+}
+
 Vectors Emitter::evaluateElementwise(Operation *op, const RegisterTile &tile) {
   SmallVector<Vectors, 4> operands;
   for (Value operand : op->getOperands())
     operands.push_back(evaluate(operand, tile));
   b.setLoc(op->getLoc());
+  if (changesRounding(op)) {
+    for (Value &value : operands[0])
+      value = changeRounding(op, value);
+    return operands[0];
+  }
   Vectors result;
   VectorType type =
       vectorOf(tileType(op->getResult(0)).getElementType(), tile.lanes);
@@ -291,30 +307,36 @@ Vectors Emitter::evaluateElementwise(Operation *op, const RegisterTile &tile) {
     clone->getResult(0).setType(type);
     result.push_back(clone->getResult(0));
   }
+  if (isa<arith::MulFOp>(op))
+    for (auto [operand, vectors] : llvm::zip(op->getOperands(), operands))
+      if (operand.getDefiningOp<tile::DecayMatrixOp>())
+        dropUnseen(vectors, result);
   return result;
+}
+
+int64_t tiletocpu::ownSeen(tile::DecayMatrixOp op, int64_t reader) {
+  int64_t place = op.getRowOrder()[reader];
+  return llvm::count_if(op.getColumnOrder(),
+                        [&](int64_t writer) { return writer < place; });
 }
 
 /// Row r sees the columns of earlier tokens and, of its own, those written
 /// before it reads. The places of a token's columns must ascend for this to be
 /// one bound; they do, as places in a chain.
 Value Emitter::seenColumns(tile::DecayMatrixOp op, Value row, int64_t offset) {
-  ArrayRef<int64_t> rowOrder = op.getRowOrder(),
-                    columnOrder = op.getColumnOrder();
-  auto ownSeen = [&](int64_t place) {
-    return llvm::count_if(columnOrder, [&](int64_t w) { return w < place; });
-  };
-  int64_t perRow = rowOrder.size(), perColumn = columnOrder.size();
+  int64_t perRow = op.getRowOrder().size(),
+          perColumn = op.getColumnOrder().size();
   Value index = add(row, offset);
   if (perRow == 1)
     return add(perColumn == 1 ? index : mul(index, c(perColumn)),
-               ownSeen(rowOrder[0]));
+               ownSeen(op, 0));
   Value token = arith::DivUIOp::create(b, index, c(perRow)),
         place = arith::RemUIOp::create(b, index, c(perRow));
-  Value own = c(ownSeen(rowOrder[0]));
+  Value own = c(ownSeen(op, 0));
   for (int64_t i = 1; i < perRow; ++i) {
     Value here =
         arith::CmpIOp::create(b, arith::CmpIPredicate::eq, place, c(i));
-    own = arith::SelectOp::create(b, here, c(ownSeen(rowOrder[i])), own);
+    own = arith::SelectOp::create(b, here, c(ownSeen(op, i)), own);
   }
   return add(mul(token, c(perColumn)), own);
 }

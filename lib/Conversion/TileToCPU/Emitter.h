@@ -65,6 +65,13 @@ struct Prefetch {
   bool write;
 };
 
+/// Is it a rounding to 16 bits or a widening from them? Values of 16 bits are
+/// held as integers of as many.
+bool changesRounding(mlir::Operation *op);
+
+/// How many columns of its own token a decay matrix lets a reader of it see.
+int64_t ownSeen(tile::DecayMatrixOp op, int64_t reader);
+
 class Emitter {
 public:
   Emitter(tile::ProgramOp program, const CPUOptions &options);
@@ -106,6 +113,7 @@ private:
   mlir::Value rowExists(const Slice &slice, mlir::Value row);
   mlir::Value convertIn(mlir::Value stored, mlir::Type from, mlir::Type to);
   mlir::Value convertOut(mlir::Value value, mlir::Type from, mlir::Type to);
+  mlir::Value changeRounding(mlir::Operation *op, mlir::Value value);
 
   // EmitTiles.cpp: register tiles.
   RegisterTile shapeFor(mlir::RankedTensorType type, bool dots) const;
@@ -121,6 +129,7 @@ private:
   Vectors evaluateOp(mlir::Operation *op, const RegisterTile &tile);
   Vectors evaluateDecay(tile::DecayMatrixOp op, const RegisterTile &tile);
   Vectors evaluateElementwise(mlir::Operation *op, const RegisterTile &tile);
+  void dropUnseen(llvm::ArrayRef<mlir::Value> decay, Vectors &products);
   Vectors readTile(const Place &place, const RegisterTile &tile);
   void writeTile(const Place &place, const RegisterTile &tile,
                  mlir::ValueRange values);
@@ -134,9 +143,16 @@ private:
   Vectors evaluateRowDot(tile::DotOp op, const RegisterTile &tile);
   bool isOuterProduct(mlir::Value v, bool define, int64_t numVectors) const;
   void hoistRightSides(mlir::Value v, bool define, const RegisterTile &tile);
-  mlir::Value contractionEnd(tile::DotOp op, const RegisterTile &tile,
-                             int64_t unroll);
+  struct DotTile;
+  void contract(const DotTile &dot, mlir::Value k, int64_t count, Vectors &acc,
+                llvm::function_ref<bool(int64_t, int64_t)> sees = nullptr);
+  Vectors contractMasked(const DotTile &dot, tile::DecayMatrixOp mask,
+                         Vectors acc);
   void emitSolve(tile::SolveOp op, const Place &to);
+  void emitInvert(tile::InvertOp op, const Place &to);
+  void substitute(mlir::Value matrix, mlir::RankedTensorType type,
+                  llvm::function_ref<Vectors(const RegisterTile &)> rightSide,
+                  const Place &to);
   void emitTranspose(mlir::Value v);
   Vectors transposeBlock(Vectors rows);
 

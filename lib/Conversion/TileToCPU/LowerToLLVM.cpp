@@ -9,6 +9,7 @@
 
 #include "Emitter.h"
 #include "Prism/Support/VectorMath.h"
+#include "RoundedTiles.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -117,7 +118,8 @@ LogicalResult prism::convertTileToCPU(ModuleOp module,
                                       const CPUOptions &options) {
   for (auto program :
        llvm::make_early_inc_range(module.getOps<tile::ProgramOp>())) {
-    if (failed(tiletocpu::Emitter(program, options).emit()))
+    if (failed(tiletocpu::keepRoundedTilesInF32(program)) ||
+        failed(tiletocpu::Emitter(program, options).emit()))
       return failure();
     program.erase();
   }
