@@ -71,8 +71,9 @@ void Emitter::contract(const DotTile &dot, Value k, int64_t count, Vectors &acc,
 
 /// The contraction with a left side that a decay matrix masks. What a row does
 /// not see is not multiplied by 0 but left out: it may be no number, and the
-/// past must not know. All rows of the tile see what was written before the
-/// tile's first token; then each has an end of its own.
+/// past must not know (nor is a masked element itself ever read; it is 0 times
+/// a score that may be no number either). All rows of the tile see what was
+/// written before the tile's first token; then each has an end of its own.
 Vectors Emitter::contractMasked(const DotTile &dot, tile::DecayMatrixOp mask,
                                 Vectors acc) {
   const RegisterTile &tile = dot.tile;

@@ -275,17 +275,6 @@ Vectors Emitter::evaluateOp(Operation *op, const RegisterTile &tile) {
   return result;
 }
 
-/// What a decay matrix masks is 0 even if the other factor is no number.
-void Emitter::dropUnseen(ArrayRef<Value> decay, Vectors &products) {
-  for (auto [factor, product] : llvm::zip(decay, products)) {
-    auto type = cast<VectorType>(factor.getType());
-    Value zero = zeros(type.getElementType(), type.getNumElements());
-    Value seen =
-        arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, factor, zero);
-    product = arith::SelectOp::create(b, seen, product, zero);
-  }
-}
-
 Vectors Emitter::evaluateElementwise(Operation *op, const RegisterTile &tile) {
   SmallVector<Vectors, 4> operands;
   for (Value operand : op->getOperands())
@@ -307,10 +296,6 @@ Vectors Emitter::evaluateElementwise(Operation *op, const RegisterTile &tile) {
     clone->getResult(0).setType(type);
     result.push_back(clone->getResult(0));
   }
-  if (isa<arith::MulFOp>(op))
-    for (auto [operand, vectors] : llvm::zip(op->getOperands(), operands))
-      if (operand.getDefiningOp<tile::DecayMatrixOp>())
-        dropUnseen(vectors, result);
   return result;
 }
 

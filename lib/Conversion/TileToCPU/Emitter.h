@@ -129,7 +129,6 @@ private:
   Vectors evaluateOp(mlir::Operation *op, const RegisterTile &tile);
   Vectors evaluateDecay(tile::DecayMatrixOp op, const RegisterTile &tile);
   Vectors evaluateElementwise(mlir::Operation *op, const RegisterTile &tile);
-  void dropUnseen(llvm::ArrayRef<mlir::Value> decay, Vectors &products);
   Vectors readTile(const Place &place, const RegisterTile &tile);
   void writeTile(const Place &place, const RegisterTile &tile,
                  mlir::ValueRange values);
