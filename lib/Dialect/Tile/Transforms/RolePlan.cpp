@@ -12,7 +12,7 @@ using namespace prism::tile;
 
 /// Barriers, and what the kernel keeps beside the messages.
 static constexpr int64_t kReservedBytes = 2048;
-/// A matrix starts where a swizzle of 128 bytes repeats.
+/// A matrix, and a slot, starts where a swizzle of 128 bytes repeats.
 static constexpr int64_t kMatrixAlignment = 1024, kVectorAlignment = 16;
 
 static bool isTile(Value value) {
@@ -30,11 +30,6 @@ bool prism::tile::isForAnyone(Operation *op) {
   bool isConstant = matchPattern(op, m_Constant()) || isa<tensor::SplatOp>(op);
   return isConstant || (llvm::none_of(op->getOperands(), isTile) &&
                         llvm::none_of(op->getResults(), isTile));
-}
-
-static bool isZero(Value value) {
-  return matchPattern(value, m_AnyZeroFloat()) ||
-         matchPattern(value, m_PosZeroFloat());
 }
 
 static bool isExtensionOfRounded(Operation *op) {
@@ -58,12 +53,11 @@ int64_t ChannelPlan::messageBytes() const {
   int64_t bytes = 0;
   for (Value value : values) {
     auto type = cast<RankedTensorType>(value.getType());
-    bytes += llvm::alignTo(type.getNumElements() *
-                               type.getElementTypeBitWidth() / 8,
-                           isVector(value) ? kVectorAlignment
-                                           : kMatrixAlignment);
+    bytes +=
+        llvm::alignTo(type.getNumElements() * type.getElementTypeBitWidth() / 8,
+                      isVector(value) ? kVectorAlignment : kMatrixAlignment);
   }
-  return bytes;
+  return llvm::alignTo(bytes, kMatrixAlignment);
 }
 
 //===----------------------------------------------------------------------===//
@@ -99,12 +93,13 @@ bool RolePlan::isMadeByLoad(Operation *op) const {
   if (isa<LoadOp>(op))
     return true;
   auto stack = dyn_cast<InterleaveOp>(op);
-  return stack && llvm::any_of(stack.getInputs(),
-                               [](Value input) {
-                                 return bool(input.getDefiningOp<LoadOp>());
-                               }) &&
+  return stack &&
+         llvm::any_of(
+             stack.getInputs(),
+             [](Value input) { return bool(input.getDefiningOp<LoadOp>()); }) &&
          llvm::all_of(stack.getInputs(), [&](Value input) {
-           return isZero(input) || input.getDefiningOp<LoadOp>();
+           return matchPattern(input, m_AnyZeroFloat()) ||
+                  input.getDefiningOp<LoadOp>();
          });
 }
 
@@ -115,17 +110,16 @@ RoleKind RolePlan::roleOf(Value value) const {
 
 void RolePlan::assign(const TileAxes &axes) {
   for (Operation &op : loop.getBody()->without_terminator()) {
-    bool onChain =
-        isa<StoreOp>(op) ||
-        llvm::any_of(op.getOperands(),
-                     [&](Value operand) {
-                       return roleOf(operand) == RoleKind::Chain ||
-                              llvm::is_contained(loop.getRegionIterArgs(),
-                                                 operand);
-                     }) ||
-        llvm::any_of(op.getResults(), [&](Value result) {
-          return axes.has(result, TileAxis::Value);
-        });
+    bool onChain = isa<StoreOp>(op) ||
+                   llvm::any_of(op.getOperands(),
+                                [&](Value operand) {
+                                  return roleOf(operand) == RoleKind::Chain ||
+                                         llvm::is_contained(
+                                             loop.getRegionIterArgs(), operand);
+                                }) ||
+                   llvm::any_of(op.getResults(), [&](Value result) {
+                     return axes.has(result, TileAxis::Value);
+                   });
     roles[&op] = isForAnyone(&op)    ? RoleKind::Anyone
                  : isMadeByLoad(&op) ? RoleKind::Load
                  : onChain           ? RoleKind::Chain
@@ -189,10 +183,11 @@ void RolePlan::remakeCheapVectors() {
 
 void RolePlan::gather() {
   for (Operation &op : loop.getBody()->without_terminator())
-    if (roles[&op] == RoleKind::Chain)
+    if (roles[&op] == RoleKind::Chain) {
+      chain.ops.insert(&op);
       for (Value operand : op.getOperands())
-        if (chain.ops.insert(&op); true)
-          need(operand, RoleKind::Chain, chain);
+        need(operand, RoleKind::Chain, chain);
+    }
   for (Value next : loop.getBody()->getTerminator()->getOperands())
     need(next, RoleKind::Chain, chain);
   remakeCheapVectors();
@@ -201,8 +196,8 @@ void RolePlan::gather() {
       need(value, RoleKind::Prepare, prepare);
   auto inOrder = [](RoleWork &work) {
     SmallVector<Operation *> ops = work.ops.takeVector();
-    llvm::sort(ops,
-               [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    llvm::sort(
+        ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
     work.ops.insert(ops.begin(), ops.end());
   };
   inOrder(prepare);
@@ -223,7 +218,8 @@ LogicalResult RolePlan::checkMessages(std::string &reason) const {
           << "; messages hold 16-bit and f32 tiles";
       return failure();
     }
-  for (Value next : loop.getBody()->getTerminator()->getOperands())
+  Block *body = scf::ForOp(loop).getBody();
+  for (Value next : body->getTerminator()->getOperands())
     if (chain.received.contains(next)) {
       reason = "its loop carries on a tile as it was received";
       return failure();
@@ -231,7 +227,7 @@ LogicalResult RolePlan::checkMessages(std::string &reason) const {
   for (Operation *op : prepare.ops)
     for (Value operand : op->getOperands()) {
       Operation *maker = operand.getDefiningOp();
-      if (maker && maker->getBlock() != loop.getBody() && !isForAnyone(maker)) {
+      if (maker && maker->getBlock() != body && !isForAnyone(maker)) {
         reason = ("its loop prepares with what '" +
                   maker->getName().getStringRef() + "' made before it")
                      .str();
@@ -265,13 +261,15 @@ static auto orderOfFilling(const ChannelPlan &channel) {
 void RolePlan::makeChannels(const TileAxes &axes) {
   for (Operation &op : loop.getBody()->without_terminator())
     for (Value value : op.getResults()) {
-      ChannelPlan wanted{roles[&op], prepare.received.contains(value),
-                         chain.received.contains(value)};
+      ChannelPlan wanted;
+      wanted.from = roles[&op];
+      wanted.toPrepare = prepare.received.contains(value);
+      wanted.toChain = chain.received.contains(value);
       if (!wanted.toPrepare && !wanted.toChain)
         continue;
       if (wanted.from == RoleKind::Load && !isVector(value))
-        wanted.matrices = axes.has(value, TileAxis::Value) ? TileAxis::Value
-                                                           : TileAxis::Key;
+        wanted.matrices =
+            axes.has(value, TileAxis::Value) ? TileAxis::Value : TileAxis::Key;
       auto channel = llvm::find_if(channels, [&](const ChannelPlan &other) {
         return orderOfFilling(other) == orderOfFilling(wanted);
       });
@@ -281,9 +279,16 @@ void RolePlan::makeChannels(const TileAxes &axes) {
       }
       channel->values.push_back(value);
     }
-  llvm::stable_sort(channels, [](const ChannelPlan &a, const ChannelPlan &b) {
+  llvm::sort(channels, [](const ChannelPlan &a, const ChannelPlan &b) {
     return orderOfFilling(a) < orderOfFilling(b);
   });
+  // Matrices first: no vector stands between two of them.
+  for (ChannelPlan &channel : channels) {
+    SmallVector<Value> vectors;
+    llvm::copy_if(channel.values, std::back_inserter(vectors), isVector);
+    llvm::erase_if(channel.values, isVector);
+    llvm::append_range(channel.values, vectors);
+  }
 }
 
 /// Which channels lose their slots first: values, which nothing prepares with;
@@ -306,7 +311,7 @@ LogicalResult RolePlan::chooseSlots(const RoleOptions &options,
     needed += channel.slots * channel.messageBytes();
     giving.push_back(&channel);
   }
-  llvm::stable_sort(giving, [](ChannelPlan *a, ChannelPlan *b) {
+  llvm::sort(giving, [](ChannelPlan *a, ChannelPlan *b) {
     return orderOfGiving(*a) < orderOfGiving(*b);
   });
   for (ChannelPlan *channel : giving)
@@ -324,8 +329,9 @@ FailureOr<RolePlan> RolePlan::make(ProgramOp program,
                                    const RoleOptions &options,
                                    std::string &reason) {
   FailureOr<scf::ForOp> loop = findLoop(program, reason);
-  FailureOr<TileAxes> axes =
-      succeeded(loop) ? TileAxes::analyze(program, reason) : failure();
+  if (failed(loop))
+    return failure();
+  FailureOr<TileAxes> axes = TileAxes::analyze(program, reason);
   if (failed(axes))
     return failure();
   RolePlan plan;
@@ -335,6 +341,10 @@ FailureOr<RolePlan> RolePlan::make(ProgramOp program,
   if (failed(plan.checkMessages(reason)))
     return failure();
   plan.makeChannels(*axes);
+  if (plan.channels.empty()) {
+    reason = "nothing in its loop can be done beside the state";
+    return failure();
+  }
   if (failed(plan.chooseSlots(options, reason)))
     return failure();
   return plan;

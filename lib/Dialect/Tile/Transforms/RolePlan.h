@@ -28,7 +28,7 @@ struct RoleWork {
 
 /// Values that one role sends to the same others in one message.
 struct ChannelPlan {
-  RoleKind from;
+  RoleKind from = RoleKind::Load;
   bool toPrepare = false, toChain = false;
   llvm::SmallVector<mlir::Value> values;
   int64_t slots = 1;
@@ -48,9 +48,8 @@ public:
   static llvm::FailureOr<mlir::scf::ForOp> findLoop(ProgramOp program,
                                                     std::string &reason);
 
-  static llvm::FailureOr<RolePlan> make(ProgramOp program,
-                                        const RoleOptions &options,
-                                        std::string &reason);
+  static llvm::FailureOr<RolePlan>
+  make(ProgramOp program, const RoleOptions &options, std::string &reason);
 
   mlir::scf::ForOp loop;
   RoleWork prepare, chain;

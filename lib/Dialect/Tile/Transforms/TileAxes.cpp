@@ -24,7 +24,9 @@ static bool isConstant(Value tile) {
 }
 
 static StringRef nameOf(TileAxis kind) {
-  return kind == TileAxis::Row ? "row" : kind == TileAxis::Key ? "key" : "value";
+  return kind == TileAxis::Row   ? "row"
+         : kind == TileAxis::Key ? "key"
+                                 : "value";
 }
 
 //===----------------------------------------------------------------------===//
@@ -185,9 +187,8 @@ void TileAxes::constrain(Operation *op) {
         tie(scale.getResult(), 1, scale.getScale(), 0);
         tieAll(scale.getResult(), scale.getInput());
       })
-      .Case([&](SumColumnsOp sum) {
-        tie(sum.getResult(), 0, sum.getInput(), 0);
-      })
+      .Case(
+          [&](SumColumnsOp sum) { tie(sum.getResult(), 0, sum.getInput(), 0); })
       .Case([&](BroadcastOp repeat) {
         tie(repeat.getResult(), repeat.getAlongRows() ? 1 : 0,
             repeat.getInput(), 0);

@@ -34,8 +34,8 @@ private:
   void tieAll(mlir::Value a, mlir::Value b);
   void fix(mlir::Value tile, unsigned axis, TileAxis kind);
   void join(TileAxis &known, TileAxis kind, int64_t extent);
-  void constrainSlice(mlir::Value tile, ViewType view,
-                      mlir::ValueRange offsets, bool oneStep);
+  void constrainSlice(mlir::Value tile, ViewType view, mlir::ValueRange offsets,
+                      bool oneStep);
   void constrainRows(mlir::Operation *op);
   void constrainLoop(mlir::scf::ForOp loop);
   void constrain(mlir::Operation *op);

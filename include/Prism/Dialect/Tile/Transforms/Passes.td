@@ -73,4 +73,74 @@ def TileRoundDotOperands : Pass<"tile-round-dot-operands", "::prism::tile::Progr
   let options = [Option<"type", "type", "std::string", "\"bf16\"", "bf16 or f16">];
 }
 
+def TileSpecializeRoles : Pass<"tile-specialize-roles", "::prism::tile::ProgramOp"> {
+  let summary = "Split the chunk loop into roles that run side by side";
+  let description = [{
+    Every axis of every tile counts rows of the chunk, keys or values. What has
+    value columns or depends on the carried state is `chain`'s, with the loads and
+    stores beside the loop; loads (and interleaves of loads) are `load`'s; the rest,
+    which is the same for all value columns and can run ahead of the state, is
+    `prepare`'s. What one role makes and another needs goes through a channel: one
+    for each maker and set of receivers, loads apart by keys, vectors and values.
+    Widening a 16-bit tile, and cheap arithmetic on vectors that are sent anyway, is
+    repeated rather than sent.
+
+    In `chain` what needs least comes first: products of keys with the state run
+    while the preparation finishes. Messages are received right before their first
+    use and released right after the last.
+
+    Each channel gets `slots` slots; where `shared-memory` does not hold them,
+    channels of values lose theirs first, that of the preparation last. A program
+    that cannot be split stays as it is, with a missed remark.
+
+    ```mlir
+    // before
+    %end = scf.for %t = %c0 to %length step %c64 iter_args(%state = %start) -> (tensor<128x64xf32>) {
+      %k = tile.load %keys[%t, %c0] : <?x128xbf16> -> tensor<64x128xbf16>
+      %v = tile.load %values[%t, %column] : <?x64xbf16> -> tensor<64x64xbf16>
+      %next = tile.dot %k transposed, %v, %state : tensor<64x128xbf16>, tensor<64x64xbf16> -> tensor<128x64xf32>
+      scf.yield %next : tensor<128x64xf32>
+    }
+    // after --tile-specialize-roles (two more lines for the channel of values)
+    %0 = tile.channel : <2 x (tensor<64x128xbf16>)>
+    tile.role "load" warps 4 {
+      scf.for %t = %c0 to %length step %c64 {
+        %k = tile.load %keys[%t, %c0] : <?x128xbf16> -> tensor<64x128xbf16>
+        tile.send %k to %0 : tensor<64x128xbf16> to !tile.channel<2 x (tensor<64x128xbf16>)>
+      }
+    }
+    tile.role "chain" warps 4 {
+      %end = scf.for %t = %c0 to %length step %c64 iter_args(%state = %start) -> (tensor<128x64xf32>) {
+        %k = tile.receive %0 : !tile.channel<2 x (tensor<64x128xbf16>)>
+        %next = tile.dot %k transposed, %v, %state : tensor<64x128xbf16>, tensor<64x64xbf16> -> tensor<128x64xf32>
+        tile.release %0 : !tile.channel<2 x (tensor<64x128xbf16>)>
+        scf.yield %next : tensor<128x64xf32>
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [
+    Option<"slots", "slots", "int64_t", "2", "slots of a channel, where shared memory suffices">,
+    Option<"sharedMemory", "shared-memory", "int64_t", "232448", "bytes of a block's shared memory">
+  ];
+}
+
+def TileMergeRoles : Pass<"tile-merge-roles", "::prism::tile::ProgramOp"> {
+  let summary = "Turn a program of roles back into one loop";
+  let description = [{
+    The inverse of `tile-specialize-roles`: the roles' loops become one, senders
+    before receivers, and what was sent is what is received. The CPU executes the
+    result, so that a split can be compared with the float64 recurrence.
+
+    `check-channels` plays the channel ops first, each role going on as long as it
+    may: it is an error if a message is not sent, received and released once an
+    iteration, or if all roles wait.
+  }];
+  let options = [
+    Option<"check", "check-channels", "bool", "false", "play the channel ops before merging">,
+    Option<"iterations", "iterations", "int64_t", "5", "iterations to play">
+  ];
+}
+
 #endif // PRISM_DIALECT_TILE_TRANSFORMS_PASSES_TD
