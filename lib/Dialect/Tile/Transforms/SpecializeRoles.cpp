@@ -283,7 +283,7 @@ struct SpecializeRolesPass
     if (slots < 1) {
       getOperation().emitError(
           "tile-specialize-roles: slots must be at least 1, found ")
-          << slots;
+          << slots.getValue();
       return signalPassFailure();
     }
     std::string whyNot;

@@ -203,16 +203,9 @@ void TileAxes::constrain(Operation *op) {
       });
 }
 
-/// The state's axis beside the values counts keys, and so does what is open.
+/// What is open counts keys: the state's axis beside the values, and whatever
+/// meets it in a product.
 void TileAxes::settle(ProgramOp program) {
-  program.getBody().walk([&](scf::ForOp loop) {
-    for (Value carried : loop.getRegionIterArgs()) {
-      auto type = dyn_cast<RankedTensorType>(carried.getType());
-      for (unsigned axis = 0; type && type.getRank() == 2 && axis < 2; ++axis)
-        if (kind(carried, 1 - axis) == TileAxis::Value)
-          fix(carried, axis, TileAxis::Key);
-    }
-  });
   program.getBody().walk([&](Operation *op) {
     for (Value result : op->getResults())
       if (isTile(result) && !isConstant(result))
