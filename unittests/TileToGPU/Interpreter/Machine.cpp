@@ -98,7 +98,7 @@ void Machine::start(Warp &warp, llvm::ArrayRef<uint64_t> words) {
 
 Machine::Gathering Machine::gather(Warp &warp) {
   if (warp.isReleased) {
-    warp.isReleased = warp.hasArrived = false;
+    warp.isReleased = false;
     return Gathering::Released;
   }
   unsigned first = warp.index / 4 * 4;
@@ -110,9 +110,11 @@ Machine::Gathering Machine::gather(Warp &warp) {
   for (unsigned i = first; i < first + 4; ++i)
     if (!warps[i].hasArrived || warps[i].pc != warp.pc)
       return Gathering::Incomplete;
-  for (unsigned i = first; i < first + 4; ++i)
+  // One that comes again in a loop must find none of this round.
+  for (unsigned i = first; i < first + 4; ++i) {
     warps[i].isReleased = &warps[i] != &warp;
-  warp.hasArrived = false;
+    warps[i].hasArrived = false;
+  }
   ++events;
   return Gathering::Last;
 }

@@ -73,62 +73,49 @@ static bool decodeIssue(Decoder &decoder, Operation *op) {
 // Assembly
 //===----------------------------------------------------------------------===//
 
-/// Outputs first, each tied to one input; then what the text may read.
-static bool checkConstraints(StringRef constraints, size_t outputs,
-                             size_t inputs) {
+/// Outputs first, then for each the input tied to it or no tied input at all,
+/// then what the text may read. Gives the number of tied inputs.
+static std::optional<size_t> countTied(StringRef constraints, size_t outputs,
+                                       size_t inputs) {
   SmallVector<StringRef> all;
   constraints.split(all, ',');
-  if (all.size() != outputs + inputs || inputs < outputs)
-    return false;
+  if (all.size() != outputs + inputs)
+    return std::nullopt;
+  size_t tied = 0;
   for (size_t i = 0; i < all.size(); ++i) {
-    StringRef constraint = all[i];
-    unsigned tied;
-    bool isGood = i < outputs       ? constraint == "=f"
-                  : i < 2 * outputs ? !constraint.getAsInteger(10, tied) &&
-                                          tied == i - outputs
-                                    : constraint == "r" || constraint == "l";
-    if (!isGood)
-      return false;
+    unsigned number;
+    bool isTie = i >= outputs && !all[i].getAsInteger(10, number);
+    if (isTie && (number != tied || i != outputs + tied))
+      return std::nullopt;
+    tied += isTie;
+    if (i < outputs ? all[i] != "=f" : !isTie && all[i] != "r" && all[i] != "l")
+      return std::nullopt;
   }
-  return true;
+  if (tied != 0 && tied != outputs)
+    return std::nullopt;
+  return tied;
 }
 
-static bool decodeAssembly(Decoder &decoder, Operation *op) {
-  auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
-  if (!assembly || op->getNumResults() != 1)
-    return false;
-  auto parsed = parseWgmma(assembly.getAsmString());
-  Registers outputs = decoder.fresh(op->getResult(0).getType());
-  Registers inputs;
-  for (Value operand : op->getOperands())
-    llvm::append_range(inputs, decoder.of(operand));
-  size_t count = outputs.size();
-  if (!parsed || inputs.size() != op->getNumOperands() ||
-      !checkConstraints(assembly.getConstraints(), count, inputs.size()))
-    return false;
-  auto input = [&](unsigned number) -> std::optional<uint32_t> {
-    if (number < count || number - count >= inputs.size())
-      return std::nullopt;
-    return inputs[number - count];
-  };
+/// The products of one text, in order; empty if it is not understood.
+static std::vector<WgmmaSpec> makeSpecs(ArrayRef<WgmmaText> texts,
+                                        const Registers &outputs,
+                                        const Registers &inputs, size_t tied,
+                                        uint32_t undefined) {
   std::vector<WgmmaSpec> specs;
-  Registers now(ArrayRef(inputs).take_front(count));
-  for (const WgmmaText &text : *parsed) {
-    WgmmaSpec spec{text.n,
-                   text.isBF16,
-                   {},
-                   0,
-                   text.isTransposedA,
-                   text.isTransposedB,
-                   text.isNegatedA,
-                   text.isNegatedB,
-                   text.addsToD,
-                   std::nullopt,
-                   {},
-                   {}};
+  Registers now = tied ? Registers(ArrayRef(inputs).take_front(tied))
+                       : Registers(outputs.size(), undefined);
+  for (const WgmmaText &text : texts) {
+    WgmmaSpec spec;
+    spec.n = text.n;
+    spec.isBF16 = text.isBF16;
+    spec.isTransposedA = text.isTransposedA;
+    spec.isTransposedB = text.isTransposedB;
+    spec.isNegatedA = text.isNegatedA;
+    spec.isNegatedB = text.isNegatedB;
+    spec.addsToD = text.addsToD;
     for (unsigned number : text.d) {
-      if (number >= count)
-        return false;
+      if (number >= outputs.size())
+        return {};
       spec.inputs.push_back(now[number]);
       spec.outputs.push_back(outputs[number]);
       now[number] = outputs[number];
@@ -137,23 +124,46 @@ static bool decodeAssembly(Decoder &decoder, Operation *op) {
     reads.push_back(text.b);
     if (text.predicate)
       reads.push_back(*text.predicate);
-    for (unsigned number : reads)
-      if (!input(number))
-        return false;
-    for (unsigned number : text.a)
-      spec.a.push_back(*input(number));
-    spec.b = *input(text.b);
+    Registers registers;
+    for (unsigned number : reads) {
+      if (number < outputs.size() || number >= outputs.size() + inputs.size())
+        return {};
+      registers.push_back(inputs[number - outputs.size()]);
+    }
+    spec.a = Registers(ArrayRef(registers).take_front(text.a.size()));
+    spec.b = registers[text.a.size()];
     if (text.predicate)
-      spec.predicate = input(*text.predicate);
+      spec.predicate = registers.back();
     specs.push_back(spec);
   }
-  // Outputs that no statement writes would be copies of their inputs.
-  if (!llvm::equal(now, outputs))
+  // An output that no product writes would be a copy of its input.
+  return llvm::equal(now, outputs) ? specs : std::vector<WgmmaSpec>();
+}
+
+static bool decodeAssembly(Decoder &decoder, Operation *op) {
+  auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
+  if (!assembly || op->getNumResults() != 1)
     return false;
+  // A move that hides a value from the optimiser.
+  if (assembly.getAsmString() == "mov.b32 $0, $1;" &&
+      assembly.getConstraints() == "=r,r") {
+    decoder.bind(op->getResult(0), decoder.of(op->getOperand(0)));
+    return true;
+  }
+  auto texts = parseWgmma(assembly.getAsmString());
+  Registers outputs = decoder.fresh(op->getResult(0).getType()), inputs;
+  for (Value operand : op->getOperands())
+    llvm::append_range(inputs, decoder.of(operand));
+  auto tied =
+      countTied(assembly.getConstraints(), outputs.size(), inputs.size());
+  if (!texts || !tied || inputs.size() != op->getNumOperands())
+    return false;
+  std::vector<WgmmaSpec> specs =
+      makeSpecs(*texts, outputs, inputs, *tied, decoder.undefined());
   decoder.bind(op->getResult(0), outputs);
   for (const WgmmaSpec &spec : specs)
     emitIssue(decoder, spec);
-  return true;
+  return !specs.empty();
 }
 
 //===----------------------------------------------------------------------===//

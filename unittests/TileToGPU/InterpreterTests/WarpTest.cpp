@@ -324,7 +324,8 @@ TEST(Arithmetic, Reals) {
   %c = llvm.intr.fma(%b, %k, %x) : (f32, f32, f32) -> f32
   %d = arith.cmpf ugt, %c, %b : f32
   %e = arith.select %d, %c, %b : f32
-  %v = llvm.bitcast %e : f32 to i32)",
+  %f = llvm.bitcast %e : f32 to i32
+  %v = llvm.inline_asm has_side_effects "mov.b32 $0, $1;", "=r,r" %f : (i32) -> i32)",
                          fault);
   EXPECT_EQ(fault, "");
   for (int lane = 0; lane < 32; ++lane) {

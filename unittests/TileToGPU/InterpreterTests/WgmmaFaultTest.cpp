@@ -145,6 +145,34 @@ TEST(WgmmaFaults, Descriptors) {
                   "not the same in the warp group"));
 }
 
+/// A fragment is packed again, in a loop, while its product is in flight.
+TEST(WgmmaFaults, FragmentOverwritten) {
+  std::string outputs, list;
+  for (int i = 0; i < 16; ++i) {
+    outputs += "=f,";
+    list += (i ? ", $" : "$") + std::to_string(i);
+  }
+  std::string body =
+      replace(kTwoGroups, "PRODUCT", kProduct) + R"(
+  nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+  nvvm.barrier0
+  %last = scf.for %i = %c0 to %c3 step %c1 iter_args(%old = %zero) -> (!acc16) : i32 {
+    %a = arith.addi %i, %tid : i32
+    nvvm.wgmma.fence.aligned
+    %new = llvm.inline_asm has_side_effects "wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 {)" +
+      list + R"(}, {$16, $17, $18, $19}, $20, 0, 1, 1, 0;", ")" + outputs +
+      R"(r,r,r,r,l" %a, %a, %a, %a, %d : (i32, i32, i32, i32, i64) -> !acc16
+    nvvm.wgmma.commit.group.sync.aligned
+    nvvm.wgmma.wait.group.sync.aligned 0 {inner}
+    scf.yield %new : !acc16
+  })";
+  std::string right = replace(body, " {inner}", "");
+  EXPECT_EQ(Kernel(wrap(right)).runEveryWay(), "");
+  std::string late = replace(body, "sync.aligned 0 {inner}", "sync.aligned 1");
+  EXPECT_TRUE(has(Kernel(wrap(late)).runEveryWay(),
+                  "overwrites a register that a wgmma still reads as A"));
+}
+
 TEST(WgmmaFaults, PartOfAWarpGroup) {
   EXPECT_TRUE(has(faultOf("  %y = nvvm.wgmma.mma_async %d, %d, %zero, PRODUCT",
                           "  %is0 = arith.cmpi eq, %warp, %c0 : i32\n"

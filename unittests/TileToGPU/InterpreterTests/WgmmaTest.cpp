@@ -28,6 +28,7 @@ struct Case {
   unsigned n;
   Operand a, b;
   bool isBF16 = true, inRegisters = false, inAssembly = false;
+  bool isUntied = false; ///< the first product has outputs only
 };
 
 constexpr unsigned kDepth = 64; ///< of the product: four wgmmas
@@ -179,18 +180,21 @@ std::string assemblyProduct(const Case &c, unsigned step) {
   std::string type = c.isBF16 ? "bf16" : "f16", s = std::to_string(step);
   std::string in = step ? "%d" + std::to_string(step - 1) : "%zero";
   unsigned count = c.n / 2;
+  bool isUntied = c.isUntied && step == 0;
   std::string text, list, outs, ties, operands, types;
   for (unsigned i = 0; i < count; ++i) {
     std::string n = std::to_string(i), comma = i ? ", " : "";
+    outs += "=f,";
+    list += comma + "$" + n;
+    if (isUntied)
+      continue;
     text += "  %x" + s + "_" + n + " = llvm.extractvalue " + in + "[" + n +
             "] : !acc\n";
-    list += comma + "$" + n;
-    outs += "=f,";
     ties += n + ",";
     operands += "%x" + s + "_" + n + ", ";
     types += "f32, ";
   }
-  unsigned next = 2 * count;
+  unsigned next = isUntied ? count : 2 * count;
   std::string a, constraints;
   if (c.inRegisters) {
     a = "{";
@@ -309,6 +313,7 @@ std::vector<Case> makeCases() {
   cases.push_back({"AInRegisters", 64, k, k, true, true});
   cases.push_back({"AInRegistersNMajor", 128, k, mn, true, true});
   cases.push_back({"AInRegistersF16", 32, k, k, false, true});
+  cases.push_back({"AInRegistersUntied", 64, k, mn, true, true, false, true});
   return cases;
 }
 
