@@ -105,8 +105,10 @@ FailureOr<BundleBuilder::Made *> BundleBuilder::make(const Unit &unit) {
                 scan::stringifySchedule(unit.plan.getSchedule()).str() + ".";
   if (unit.target.isCuda() && options.assemble)
     for (CompiledKernel &kernel : entry->kernels)
+      // Where no thread is to be had it is done when asked for.
       entry->assembly.push_back(
-          std::async(std::launch::async, assembleKernel, std::ref(kernel)));
+          std::async(std::launch::async | std::launch::deferred, assembleKernel,
+                     std::ref(kernel)));
   order.push_back(entry.get());
   return entry.get();
 }

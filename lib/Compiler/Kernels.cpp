@@ -5,6 +5,7 @@
 #include "Prism/Compiler/Compiler.h"
 #include "Prism/Conversion/TileToCPU/TileToCPU.h"
 #include "Prism/Conversion/TileToGPU/TileToGPU.h"
+#include "Prism/Support/WriteFile.h"
 #include "Prism/Target/CPU/CPU.h"
 #include "Prism/Target/GPU/GPU.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -54,15 +55,12 @@ static FailureOr<std::string> linkObject(ModuleOp module, StringRef isa) {
   llvm::scope_exit cleanUp([&] { llvm::sys::fs::remove_directories(folder); });
   std::string object = (folder + "/kernel.o").str(),
               shared = (folder + "/kernel.so").str();
-  {
-    std::error_code code;
-    llvm::raw_fd_ostream os(object, code);
-    if (code)
-      return module.emitError("cannot write '")
-             << object << "': " << code.message();
-    if (failed(emitObject(module, isa, os)))
-      return failure();
-  }
+  llvm::SmallString<0> code;
+  llvm::raw_svector_ostream os(code);
+  if (failed(emitObject(module, isa, os)))
+    return failure();
+  if (llvm::Error error = writeFile(object, code))
+    return module.emitError(llvm::toString(std::move(error)));
   std::string error;
   if (failed(linkShared(object, shared, error)))
     return module.emitError(error);

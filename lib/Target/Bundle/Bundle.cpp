@@ -3,34 +3,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prism/Target/Bundle/Bundle.h"
+#include "Prism/Support/WriteFile.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using namespace prism;
-
-static Error fileError(StringRef path, std::error_code code) {
-  return createStringError(code, "cannot write '%s': %s", path.str().c_str(),
-                           code.message().c_str());
-}
-
-static Error writeFile(StringRef path, StringRef contents) {
-  std::error_code code;
-  raw_fd_ostream os(path, code, sys::fs::OF_None);
-  if (code)
-    return fileError(path, code);
-  os << contents;
-  os.close();
-  if (os.has_error()) {
-    code = os.error();
-    os.clear_error();
-    return fileError(path, code);
-  }
-  return Error::success();
-}
 
 Error prism::writeFileAtomically(StringRef path, StringRef contents) {
   // A device or pipe is written to; renaming would replace it.

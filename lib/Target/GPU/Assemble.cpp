@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prism/Support/RunProgram.h"
+#include "Prism/Support/WriteFile.h"
 #include "Prism/Target/GPU/GPU.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
@@ -12,7 +13,6 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/Regex.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using namespace prism;
@@ -68,10 +68,9 @@ FailureOr<Assembled> prism::assemble(StringRef ptx, StringRef chip,
   scope_exit cleanUp([&] { sys::fs::remove_directories(folder); });
   std::string input = (folder + "/kernel.ptx").str(),
               output = (folder + "/kernel.cubin").str();
-  {
-    std::error_code code;
-    raw_fd_ostream os(input, code);
-    os << ptx;
+  if (Error unwritten = writeFile(input, ptx)) {
+    error = toString(std::move(unwritten));
+    return failure();
   }
   std::string arch = ("-arch=" + chip).str();
   std::string said;
