@@ -171,6 +171,46 @@ void Decoder::decodeWhile(Operation *op) {
     bind(result, of(argument));
 }
 
+/// Like nested ifs: each case takes the lanes that have its number.
+void Decoder::decodeSwitch(Operation *op) {
+  auto choice = cast<scf::IndexSwitchOp>(op);
+  bindFresh(op->getResults());
+  Registers results = flatten(op->getResults());
+  uint32_t argument = scalar(choice.getArg());
+  emitReset(results);
+  emit({argument}, {}, [](Machine &, Warp &warp) {
+    warp.frames.push_back({warp.mask, warp.mask});
+  });
+  ArrayRef<int64_t> cases = choice.getCases();
+  for (size_t i = 0; i <= cases.size(); ++i) {
+    // The default comes last and takes what is left.
+    bool isDefault = i == cases.size();
+    uint64_t number = isDefault ? 0 : uint64_t(cases[i]);
+    auto end = std::make_shared<size_t>();
+    emitStep({}, {}, [=](Machine &, Warp &warp) {
+      uint32_t &left = warp.frames.back().second, mine = 0;
+      forLanes(left, [&](unsigned lane) {
+        bool isMine = isDefault || warp.lane(argument)[lane] == number;
+        mine |= uint32_t(isMine) << lane;
+      });
+      left &= ~mine;
+      if (mine) {
+        warp.mask = mine;
+        return Step::Next;
+      }
+      warp.pc = *end;
+      return Step::Jumped;
+    });
+    Region &region =
+        isDefault ? choice.getDefaultRegion() : choice.getCaseRegions()[i];
+    decodeBlock(region.front());
+    current = op;
+    emitMoves(results, flatten(region.front().getTerminator()->getOperands()));
+    *end = label();
+  }
+  emit({}, {}, popFrame);
+}
+
 bool Decoder::decodeCall(Operation *op) {
   auto call = cast<LLVM::CallOp>(op);
   auto callee = SymbolTable::lookupNearestSymbolFrom<LLVM::LLVMFuncOp>(
@@ -198,6 +238,8 @@ bool Decoder::decodeControl(Operation *op) {
     decodeFor(op);
   else if (isa<scf::WhileOp>(op))
     decodeWhile(op);
+  else if (isa<scf::IndexSwitchOp>(op))
+    decodeSwitch(op);
   else if (isa<LLVM::CallOp>(op))
     return decodeCall(op);
   else

@@ -68,6 +68,7 @@ private:
   void decodeIf(mlir::Operation *op);
   void decodeFor(mlir::Operation *op);
   void decodeWhile(mlir::Operation *op);
+  void decodeSwitch(mlir::Operation *op);
   bool decodeCall(mlir::Operation *op);
   bool decodeValue(mlir::Operation *op);
   bool decodeConstant(mlir::Operation *op);

@@ -62,6 +62,12 @@ void Machine::loadGlobal(uint64_t address, unsigned bytes, void *to,
                          unsigned thread) {
   if (!isAllowed(address, bytes))
     return fail("global read out of bounds by thread " + Twine(thread));
+  for (uint64_t at = address / 2; 2 * at < address + bytes; ++at)
+    if (auto it = written.find(at);
+        it != written.end() && !clocks.knows(thread, it->second))
+      return fail("missing barrier: thread " + Twine(thread) +
+                  " reads global memory that thread " +
+                  Twine(it->second.agent) + " wrote");
   std::memcpy(to, reinterpret_cast<const void *>(address), bytes);
 }
 
@@ -69,6 +75,13 @@ void Machine::storeGlobal(uint64_t address, unsigned bytes, const void *from,
                           unsigned thread) {
   if (!isAllowed(address, bytes))
     return fail("global write out of bounds by thread " + Twine(thread));
+  for (uint64_t at = address / 2; 2 * at < address + bytes; ++at) {
+    Moment &writer = written[at];
+    if (!clocks.knows(thread, writer))
+      return fail("missing barrier: threads " + Twine(writer.agent) + " and " +
+                  Twine(thread) + " write the same global memory");
+    writer = clocks.now(thread);
+  }
   std::memcpy(reinterpret_cast<void *>(address), from, bytes);
 }
 

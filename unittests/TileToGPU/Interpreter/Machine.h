@@ -18,6 +18,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/bit.h"
 #include <random>
+#include <unordered_map>
 
 namespace prism::test {
 
@@ -139,6 +140,8 @@ private:
   bool isAllowed(uint64_t address, unsigned bytes) const;
 
   llvm::ArrayRef<uint64_t> parameter;
+  /// Who wrote which two bytes of global memory.
+  std::unordered_map<uint64_t, Moment> written;
   mlir::Operation *current = nullptr;
   std::string fault;
   uint64_t executed = 0;

@@ -410,6 +410,20 @@ TEST(Machine, OutOfBoundsAndUnknown) {
   EXPECT_TRUE(has(fault("  nvvm.cluster.wait"), "does not know this op"));
 }
 
+TEST(Machine, GlobalMemory) {
+  const char *body = R"(
+  %own = llvm.getelementptr %out[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+  llvm.store %tid, %own : i32, !llvm.ptr<1>
+  nvvm.barrier0
+  %partner = arith.xori %tid, %c32 : i32
+  %other = llvm.getelementptr %out[%partner] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+  %v = llvm.load %other : !llvm.ptr<1> -> i32)";
+  EXPECT_EQ(Kernel(wrap(body)).runEveryWay(), "");
+  EXPECT_TRUE(has(faultOf(body, "nvvm.barrier0"), "reads global memory that"));
+  EXPECT_TRUE(has(faultOf(body, "%out[%tid]", "%out[%warp]"),
+                  "write the same global memory"));
+}
+
 TEST(Machine, EndlessLoop) {
   Kernel kernel(wrap(R"(
   scf.while : () -> () {

@@ -285,6 +285,43 @@ TEST(Votes, BallotAndElection) {
   EXPECT_EQ(std::count(elected.begin(), elected.end(), 1), 1);
 }
 
+TEST(Control, DivergentLanes) {
+  std::string fault;
+  auto values = valuesOf(R"(
+  %kind = arith.remui %lane, %c3 : i32
+  %case = arith.index_cast %kind : i32 to index
+  %x = scf.index_switch %case -> i32
+  case 0 {
+    %a = arith.addi %lane, %c128 : i32
+    scf.yield %a : i32
+  }
+  case 2 {
+    %a = scf.for %i = %c0 to %lane step %c1 iter_args(%s = %c0) -> (i32) : i32 {
+      %t = arith.addi %s, %i : i32
+      scf.yield %t : i32
+    }
+    scf.yield %a : i32
+  }
+  default {
+    scf.yield %c7 : i32
+  }
+  %big = arith.cmpi ugt, %x, %c64 : i32
+  %v = scf.if %big -> (i32) {
+    %y = arith.subi %x, %c64 : i32
+    scf.yield %y : i32
+  } else {
+    scf.yield %x : i32
+  })",
+                         fault);
+  ASSERT_EQ(fault, "");
+  for (int lane = 0; lane < 32; ++lane) {
+    int x = lane % 3 == 0   ? lane + 128
+            : lane % 3 == 2 ? lane * (lane - 1) / 2
+                            : 7;
+    EXPECT_EQ(values[lane], x > 64 ? x - 64 : x) << lane;
+  }
+}
+
 TEST(Packing, PairsAndVectors) {
   std::string fault;
   // 1.5 and -2, packed by the instruction, by truncf and by insertelement.
