@@ -9,12 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Prism/Check/Check.h"
-#include "Prism/Compiler/Compiler.h"
-#include "Prism/Target/CPU/CPU.h"
-#include "Prism/TargetInfo/TargetInfo.h"
-#include "TestEntry.h"
-#include "prism-runtime/Cpu.h"
+#include "ProgramHarness.h"
 
 using namespace mlir;
 using namespace prism;
@@ -84,33 +79,12 @@ bool moveReader(Operation *op) {
 class Harness {
 public:
   explicit Harness(const std::string &spec)
-      : module(test::importText(spec, context.mlir)) {
-    entry = *module->getOps<func::FuncOp>().begin();
-    CompileOptions options;
-    options.plans[""] = {scan::Schedule::chunk, 8, std::nullopt, std::nullopt};
-    std::string error;
-    auto target = targetinfo::parseTarget("cpu:x86-64-v3", error);
-    auto units = buildUnits(entry, *target, options);
-    EXPECT_TRUE(succeeded(units));
-    unit = std::move(units->front());
-    info = describeEntry(program(*unit->module), "forward");
-    check::InputOptions inputOptions;
-    inputOptions.steps = 21; // two full chunks and a tail
-    inputOptions.batch = 1;
-    inputs = check::makeInputs(entry, info, inputOptions);
-    runtime::Result<runtime::Sizes> sizes =
-        runtime::inferSizes(info, check::bindings(inputs, blank));
-    EXPECT_TRUE(bool(sizes)) << sizes.error();
-    blank = check::makeOutputs(info, *sizes);
-    auto oracle = check::runOracle(entry, info, inputs, blank);
-    EXPECT_TRUE(succeeded(oracle));
-    references = *oracle;
-  }
+      : harness(spec, /*chunk=*/8, inputOptions()) {}
 
   /// Does the program, after mutating its index-th mutable op, still agree?
   /// Nothing if there is no such op.
   std::optional<bool> agrees(const Mutation &mutation, unsigned index) {
-    OwningOpRef<ModuleOp> copy = unit->module.get().clone();
+    OwningOpRef<ModuleOp> copy = harness.program();
     SmallVector<Operation *> ops;
     copy->walk([&](Operation *op) { ops.push_back(op); });
     unsigned applied = 0;
@@ -131,46 +105,21 @@ public:
     }
     if (!done)
       return std::nullopt;
-    return run(*copy);
-  }
-
-private:
-  static tile::ProgramOp program(ModuleOp module) {
-    return *module.getOps<tile::ProgramOp>().begin();
-  }
-
-  bool run(ModuleOp lowered) {
-    int64_t valueBlocks = program(lowered).getValueBlocks();
-    EXPECT_TRUE(
-        succeeded(convertTileToCPU(lowered, *CPUOptions::forIsa("x86-64-v3"))));
-    CPUKernelInfo kernel = getCPUKernels(lowered).front();
-    FailureOr<JitKernel> jit = JitKernel::create(lowered, "x86-64-v3", kernel);
-    if (failed(jit)) {
-      ADD_FAILURE() << "no code";
-      return false;
-    }
-    check::HostArrays outputs = blank;
-    auto call = runtime::bindCall(info, check::bindings(inputs, outputs));
-    EXPECT_TRUE(bool(call)) << call.error();
-    runtime::CpuKernel cpu{jit->function(), valueBlocks, jit->workspaceBytes(),
-                           nullptr};
-    auto player = runtime::CpuPlayer::create(1);
-    EXPECT_TRUE(bool((*player)->run(cpu, *call)));
     bool good = true;
-    for (auto &[name, array] : outputs)
-      array.decode();
-    for (const check::TensorError &error :
-         check::compare(info, outputs, references, 1e-5))
+    for (const check::TensorError &error : harness.run(*copy, 1e-5))
       good &= error.passed;
     return good;
   }
 
-  test::Context context;
-  OwningOpRef<ModuleOp> module;
-  func::FuncOp entry;
-  std::optional<Unit> unit;
-  runtime::EntryInfo info;
-  check::HostArrays inputs, blank, references;
+private:
+  static check::InputOptions inputOptions() {
+    check::InputOptions options;
+    options.steps = 21; // two full chunks and a tail
+    options.batch = 1;
+    return options;
+  }
+
+  test::ProgramHarness harness;
 };
 
 void expectAllCaught(const std::string &spec, unsigned atLeast) {

@@ -1,0 +1,66 @@
+//===- ProgramHarness.cpp - A tile program against the recurrence ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "ProgramHarness.h"
+#include "Prism/Target/CPU/CPU.h"
+#include "Prism/TargetInfo/TargetInfo.h"
+#include "prism-runtime/Cpu.h"
+
+using namespace mlir;
+using namespace prism;
+using namespace prism::test;
+
+static constexpr const char *kIsa = "x86-64-v3";
+
+static tile::ProgramOp programOf(ModuleOp module) {
+  return *module.getOps<tile::ProgramOp>().begin();
+}
+
+ProgramHarness::ProgramHarness(const std::string &spec, int64_t chunk,
+                               const check::InputOptions &inputOptions)
+    : module(importText(spec, context.mlir)) {
+  entry = *module->getOps<func::FuncOp>().begin();
+  CompileOptions options;
+  options.plans[""] = {scan::Schedule::chunk, chunk, std::nullopt,
+                       std::nullopt};
+  std::string error;
+  auto target = targetinfo::parseTarget(std::string("cpu:") + kIsa, error);
+  auto units = buildUnits(entry, *target, options);
+  EXPECT_TRUE(succeeded(units));
+  unit = std::move(units->front());
+  info = describeEntry(programOf(*unit->module), "forward");
+  inputs = check::makeInputs(entry, info, inputOptions);
+  runtime::Result<runtime::Sizes> sizes =
+      runtime::inferSizes(info, check::bindings(inputs, blank));
+  EXPECT_TRUE(bool(sizes)) << sizes.error();
+  blank = check::makeOutputs(info, *sizes);
+  auto oracle = check::runOracle(entry, info, inputs, blank);
+  EXPECT_TRUE(succeeded(oracle));
+  references = *oracle;
+}
+
+std::vector<check::TensorError> ProgramHarness::run(ModuleOp program,
+                                                    double limit) {
+  int64_t valueBlocks = programOf(program).getValueBlocks();
+  if (failed(convertTileToCPU(program, *CPUOptions::forIsa(kIsa)))) {
+    ADD_FAILURE() << "not lowered";
+    return {};
+  }
+  CPUKernelInfo kernel = getCPUKernels(program).front();
+  FailureOr<JitKernel> jit = JitKernel::create(program, kIsa, kernel);
+  if (failed(jit)) {
+    ADD_FAILURE() << "no code";
+    return {};
+  }
+  check::HostArrays outputs = blank;
+  auto call = runtime::bindCall(info, check::bindings(inputs, outputs));
+  EXPECT_TRUE(bool(call)) << call.error();
+  runtime::CpuKernel cpu{jit->function(), valueBlocks, jit->workspaceBytes(),
+                         nullptr};
+  auto player = runtime::CpuPlayer::create(1);
+  EXPECT_TRUE(bool((*player)->run(cpu, *call)));
+  for (auto &[name, array] : outputs)
+    array.decode();
+  return check::compare(info, outputs, references, limit);
+}
