@@ -27,7 +27,7 @@ Machine::Machine(const Program &program, unsigned threads, uint64_t sharedBytes,
   }
 }
 
-static std::string describe(mlir::Operation *op) {
+std::string prism::test::describe(mlir::Operation *op) {
   std::string text;
   llvm::raw_string_ostream os(text);
   op->print(os, mlir::OpPrintingFlags().skipRegions().useLocalScope());

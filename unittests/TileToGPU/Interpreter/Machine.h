@@ -35,6 +35,9 @@ struct InterpreterOptions {
 class Machine;
 struct Warp;
 
+/// An op as messages name it: the start of its text, and its location.
+std::string describe(mlir::Operation *op);
+
 enum class Step { Next, Jumped, Blocked, Polled, Finished };
 
 struct Instruction {

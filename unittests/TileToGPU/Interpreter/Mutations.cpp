@@ -1,0 +1,24 @@
+//===- Mutations.cpp - Kernels with one synchronisation less --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Mutations.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+
+std::vector<Operation *> prism::test::synchronisationsOf(Operation *root) {
+  std::vector<Operation *> all;
+  root->walk([&](Operation *op) {
+    bool isOne =
+        isa<NVVM::Barrier0Op, NVVM::BarrierOp, NVVM::BarrierArriveOp,
+            NVVM::SyncWarpOp, NVVM::FenceProxyOp, NVVM::MBarrierArriveOp,
+            NVVM::MBarrierTryWaitParityOp, NVVM::CpAsyncCommitGroupOp,
+            NVVM::CpAsyncWaitGroupOp, NVVM::CpAsyncMBarrierArriveOp,
+            NVVM::WgmmaFenceAlignedOp, NVVM::WgmmaGroupSyncAlignedOp,
+            NVVM::WgmmaWaitGroupSyncOp>(op);
+    if (isOne && op->use_empty())
+      all.push_back(op);
+  });
+  return all;
+}
