@@ -284,6 +284,10 @@ FailureOr<RegisterPlan> RegisterPlan::make(ProgramOp program, int64_t warpSize,
     return failure();
   }
   auto result = program.getBody().walk([&](Operation *op) -> WalkResult {
+    if (isRounded(op)) {
+      reason = "it holds a tile of 16 bits";
+      return WalkResult::interrupt();
+    }
     if (isVirtual(op) || isComputedOnce(op) || isStructural(op) ||
         isScalarOp(op)) {
       plan.constrain(op);

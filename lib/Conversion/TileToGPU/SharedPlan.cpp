@@ -78,6 +78,12 @@ SmallVector<Source> SharedPlan::sourcesOfDefinition(Value tile) const {
 
 LogicalResult SharedPlan::check(ProgramOp program) {
   auto result = program.getBody().walk([&](Operation *op) -> WalkResult {
+    if (isRounded(op)) {
+      op->emitOpError("yields a tile of 16 bits, ")
+          << op->getResult(0).getType()
+          << "; without tensor cores a GPU kernel computes in f32";
+      return WalkResult::interrupt();
+    }
     if (isVirtual(op) || isComputedOnce(op) || isStructural(op) ||
         isScalarOp(op))
       return WalkResult::advance();

@@ -54,6 +54,14 @@ inline bool isComputedOnce(mlir::Operation *op) {
                    tile::SumColumnsOp>(op);
 }
 
+/// Does it yield a tile of 16 bits? Those are for tensor cores.
+inline bool isRounded(mlir::Operation *op) {
+  return llvm::any_of(op->getResults(), [](mlir::Value result) {
+    return isTensor(result) &&
+           tensorType(result).getElementTypeBitWidth() == 16;
+  });
+}
+
 inline bool isStructural(mlir::Operation *op) {
   return mlir::isa<mlir::scf::ForOp, mlir::scf::YieldOp, tile::StoreOp,
                    tile::ReturnOp, tile::LengthOp, tile::ValueOffsetOp>(op);
