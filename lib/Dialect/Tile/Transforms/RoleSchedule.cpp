@@ -40,27 +40,83 @@ static void sortBy(llvm::function_ref<unsigned(Operation *)> key,
     op = std::get<2>(entry);
 }
 
-/// Gates and decays come first, then products with what masks them, so that the
-/// keys are soon released; what inverts a system comes last, since it takes
-/// longest and holds nothing that another role waits for.
-static void sortPreparation(SmallVectorImpl<Operation *> &ops) {
-  llvm::DenseSet<Operation *> towardsInverse;
+/// What leads to an inverse, or is one.
+static llvm::DenseSet<Operation *>
+findTowardsInverse(ArrayRef<Operation *> ops) {
+  llvm::DenseSet<Operation *> found;
+  auto isFound = [&](Operation *op) { return found.contains(op); };
   for (Operation *op : llvm::reverse(ops))
-    if (isa<InvertOp, SolveOp>(op) ||
-        llvm::any_of(op->getUsers(), [&](Operation *user) {
-          return towardsInverse.contains(user);
-        }))
-      towardsInverse.insert(op);
-  llvm::DenseMap<Operation *, unsigned> phases;
+    if (isa<InvertOp, SolveOp>(op) || llvm::any_of(op->getUsers(), isFound))
+      found.insert(op);
+  return found;
+}
+
+/// Products of messages that run while gates are summed: those of the systems,
+/// then others, as many as a role holds sums of beside its gates (64 x 64 of
+/// them take 32 registers of a thread).
+static llvm::DenseSet<Operation *>
+findProductsAhead(const RolePlan &plan, ArrayRef<Operation *> ops,
+                  const llvm::DenseSet<Operation *> &towardsInverse) {
+  constexpr unsigned kMost = 2;
+  llvm::DenseSet<Operation *> ahead;
+  for (bool forSystem : {true, false})
+    for (Operation *op : ops) {
+      auto dot = dyn_cast<DotOp>(op);
+      if (dot && ahead.size() < kMost &&
+          towardsInverse.contains(op) == forSystem &&
+          plan.channelOf(dot.getLhs(), RoleKind::Prepare) &&
+          plan.channelOf(dot.getRhs(), RoleKind::Prepare) &&
+          isForAnyone(dot.getAcc().getDefiningOp()))
+        ahead.insert(op);
+    }
+  return ahead;
+}
+
+/// Two products first, gates and decays while they run, then the other products
+/// with what masks them, so that the keys are soon released. What inverts a
+/// system comes last: it takes longest, and nobody waits for what it reads.
+static void sortPreparation(const RolePlan &plan,
+                            SmallVectorImpl<Operation *> &ops) {
+  enum Phase : unsigned { Ahead, Gates, Products, Inverse };
+  auto towardsInverse = findTowardsInverse(ops);
+  auto ahead = findProductsAhead(plan, ops, towardsInverse);
+  llvm::DenseMap<Operation *, Phase> phases;
   for (Operation *op : ops) {
-    unsigned phase = isa<DotOp>(op) ? 1 : 0;
+    bool isProduct = isa<DotOp>(op), followsProduct = false,
+         followsInverse = false;
     for (Value operand : op->getOperands())
-      phase = std::max(phase, phases.lookup(operand.getDefiningOp()));
-    if (phase == 1 && !isa<DotOp>(op) && towardsInverse.contains(op))
-      phase = 2;
-    phases[op] = phase;
+      if (auto it = phases.find(operand.getDefiningOp()); it != phases.end()) {
+        followsProduct |= it->second != Gates;
+        followsInverse |= it->second == Inverse;
+      }
+    bool onSystem = !isProduct && towardsInverse.contains(op);
+    phases[op] = ahead.contains(op)              ? Ahead
+                 : !isProduct && !followsProduct ? Gates
+                 : followsInverse || onSystem    ? Inverse
+                                                 : Products;
   }
   sortBy([&](Operation *op) { return phases.lookup(op); }, ops);
+}
+
+/// Widens what is received right before the first use: until then it is half as
+/// large, and others may have to wait for less.
+static void sinkWidening(const RolePlan &plan, RoleKind role,
+                         SmallVectorImpl<Operation *> &ops) {
+  llvm::SetVector<Operation *> waiting;
+  SmallVector<Operation *> sunk;
+  for (Operation *op : ops) {
+    if (isa<arith::ExtFOp>(op) && plan.channelOf(op->getOperand(0), role)) {
+      waiting.insert(op);
+      continue;
+    }
+    for (Value operand : op->getOperands())
+      if (Operation *widening = operand.getDefiningOp();
+          widening && waiting.remove(widening))
+        sunk.push_back(widening);
+    sunk.push_back(op);
+  }
+  llvm::append_range(sunk, waiting); // used by the next iteration alone
+  ops.assign(sunk);
 }
 
 /// For each op of the chain the last channel that it needs, over all that leads
@@ -106,31 +162,44 @@ static void sortChain(const RolePlan &plan, SmallVectorImpl<Operation *> &ops) {
 }
 
 namespace {
-/// Where a role meets its channels: the first and the last op that read a
-/// message, and the op that makes the last part of one. No op: none does.
+/// Where a role meets its channels: the ops before which it receives and
+/// releases, and those after which it releases and sends. No op: nowhere.
 struct Meetings {
   Meetings(const RolePlan &plan, RoleKind role, ArrayRef<Operation *> ops)
-      : first(plan.channels.size()), last(first), made(first) {
+      : receiveBefore(plan.channels.size()), releaseBefore(receiveBefore),
+        releaseAfter(receiveBefore), sendAfter(receiveBefore) {
     for (Operation *op : ops) {
       for (Value operand : op->getOperands())
         if (auto channel = plan.channelOf(operand, role)) {
-          if (!first[*channel])
-            first[*channel] = op;
-          last[*channel] = op;
+          if (!receiveBefore[*channel])
+            receiveBefore[*channel] = op;
+          releaseAfter[*channel] = op;
         }
       for (unsigned number = 0; number < plan.channels.size(); ++number)
         for (Value result : op->getResults())
           if (plan.channels[number].from == role &&
               llvm::is_contained(plan.channels[number].values, result))
-            made[number] = op;
+            sendAfter[number] = op;
+    }
+    // A product reads while it runs. To release what it reads is to wait for
+    // it, which is done when somebody needs its result anyway.
+    for (auto [before, after] : llvm::zip_equal(releaseBefore, releaseAfter)) {
+      Operation *last = after;
+      auto user = llvm::find_if(ops, [&](Operation *op) {
+        return isa_and_nonnull<DotOp>(last) &&
+               llvm::is_contained(op->getOperands(), last->getResult(0));
+      });
+      if (user == ops.end())
+        continue;
+      before = *user;
+      after = nullptr;
     }
   }
-  SmallVector<Operation *> first, last, made; // by channel
+  SmallVector<Operation *> receiveBefore, releaseBefore, releaseAfter,
+      sendAfter; // by channel
 };
 } // namespace
 
-/// Receives right before the first use, releases right after the last, sends
-/// as soon as the message is whole.
 static RoleSchedule addChannels(const RolePlan &plan, RoleKind role,
                                 ArrayRef<Operation *> ops) {
   Meetings meetings(plan, role, ops);
@@ -141,10 +210,11 @@ static RoleSchedule addChannels(const RolePlan &plan, RoleKind role,
         schedule.push_back({kind, nullptr, number});
   };
   for (Operation *op : ops) {
-    add(RoleStep::Receive, meetings.first, op);
+    add(RoleStep::Release, meetings.releaseBefore, op);
+    add(RoleStep::Receive, meetings.receiveBefore, op);
     schedule.push_back({RoleStep::Compute, op});
-    add(RoleStep::Release, meetings.last, op);
-    add(RoleStep::Send, meetings.made, op);
+    add(RoleStep::Release, meetings.releaseAfter, op);
+    add(RoleStep::Send, meetings.sendAfter, op);
   }
   return schedule;
 }
@@ -157,6 +227,7 @@ RoleSchedule prism::tile::scheduleRole(const RolePlan &plan, RoleKind role) {
   if (role == RoleKind::Chain)
     sortChain(plan, ops);
   else
-    sortPreparation(ops);
+    sortPreparation(plan, ops);
+  sinkWidening(plan, role, ops);
   return addChannels(plan, role, ops);
 }

@@ -35,7 +35,6 @@ private:
   void createChannels();
   void createRole(StringRef name, int64_t warps, RoleKind kind);
   scf::ForOp createLoop(ValueRange start);
-  void createBody(const RoleSchedule &schedule);
   void createStep(const RoleStep &step);
   Operation *copy(Operation *op);
   void createReceive(unsigned number);

@@ -29,19 +29,19 @@
 // CHECK: %[[LOAD4:[a-z0-9_]+]] = tile.load %[[V]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK: tile.send %[[LOAD4]] to %[[VALUES]]
 // CHECK: tile.role "prepare" warps 4 {
+// CHECK: %[[RECEIVE:[a-z0-9_]+]]:2 = tile.receive %[[KEYS]]
+// CHECK: tile.dot %[[RECEIVE]]#1, %[[RECEIVE]]#0 transposed, %{{[a-z0-9_]+}}
 // CHECK: tile.receive %[[GATES]]
 // CHECK: tile.release %[[GATES]]
-// CHECK: %[[RECEIVE2:[a-z0-9_]+]]:2 = tile.receive %[[KEYS]]
-// CHECK: tile.dot %[[RECEIVE2]]#1, %[[RECEIVE2]]#0 transposed, %{{[a-z0-9_]+}}
 // CHECK: tile.release %[[KEYS]]
 // CHECK: tile.send %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}} to %[[READY]]
 // CHECK: tile.role "chain" warps 8 {
 // CHECK: tile.load %[[INITIALSTATE]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <128x128xf32> -> tensor<128x128xf32>
 // CHECK: %[[RECEIVE3:[a-z0-9_]+]]:2 = tile.receive %[[KEYS]]
 // CHECK: tile.dot %[[RECEIVE3]]#1, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
-// CHECK: %[[RECEIVE4:[a-z0-9_]+]] = tile.receive %[[VALUES]]
-// CHECK: %[[RECEIVE5:[a-z0-9_]+]]:3 = tile.receive %[[READY]]
-// CHECK: tile.dot %[[RECEIVE5]]#0, %[[RECEIVE4]], %{{[a-z0-9_]+}}
+// CHECK: %[[RECEIVE4:[a-z0-9_]+]]:3 = tile.receive %[[READY]]
+// CHECK: %[[RECEIVE5:[a-z0-9_]+]] = tile.receive %[[VALUES]]
+// CHECK: tile.dot %[[RECEIVE4]]#0, %[[RECEIVE5]], %{{[a-z0-9_]+}}
 // CHECK: tile.release %[[VALUES]]
 // CHECK: tile.release %[[READY]]
 // CHECK: %[[DOT4:[a-z0-9_]+]] = tile.dot %[[RECEIVE3]]#0 transposed, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
@@ -153,15 +153,15 @@ tile.program @one_decay(
 // CHECK: %[[LOAD12:[a-z0-9_]+]] = tile.load %[[P]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x2x128xbf16> -> tensor<64x128xbf16>
 // CHECK: tile.send %[[LOAD9]], %[[LOAD10]], %[[LOAD11]], %[[LOAD12]] to %[[VALUES]]
 // CHECK: tile.role "prepare" warps 4 {
+// CHECK: %[[RECEIVE:[a-z0-9_]+]]:4 = tile.receive %[[KEYS]]
+// CHECK: tile.dot %[[RECEIVE]]#2, %[[RECEIVE]]#0 transposed, %{{[a-z0-9_]+}}
+// CHECK: tile.dot %[[RECEIVE]]#2, %[[RECEIVE]]#2 transposed, %{{[a-z0-9_]+}}
 // CHECK: tile.receive %[[GATES]]
 // CHECK: tile.release %[[GATES]]
-// CHECK: %[[RECEIVE2:[a-z0-9_]+]]:4 = tile.receive %[[KEYS]]
-// CHECK: tile.dot %[[RECEIVE2]]#2, %[[RECEIVE2]]#0 transposed, %{{[a-z0-9_]+}}
-// CHECK: tile.dot %[[RECEIVE2]]#2, %[[RECEIVE2]]#1 transposed, %{{[a-z0-9_]+}}
-// CHECK: tile.dot %[[RECEIVE2]]#2, %[[RECEIVE2]]#2 transposed, %{{[a-z0-9_]+}}
-// CHECK: tile.dot %[[RECEIVE2]]#3, %[[RECEIVE2]]#0 transposed, %{{[a-z0-9_]+}}
-// CHECK: tile.dot %[[RECEIVE2]]#3, %[[RECEIVE2]]#1 transposed, %{{[a-z0-9_]+}}
-// CHECK: tile.dot %[[RECEIVE2]]#3, %[[RECEIVE2]]#2 transposed, %{{[a-z0-9_]+}}
+// CHECK: tile.dot %[[RECEIVE]]#2, %[[RECEIVE]]#1 transposed, %{{[a-z0-9_]+}}
+// CHECK: tile.dot %[[RECEIVE]]#3, %[[RECEIVE]]#0 transposed, %{{[a-z0-9_]+}}
+// CHECK: tile.dot %[[RECEIVE]]#3, %[[RECEIVE]]#1 transposed, %{{[a-z0-9_]+}}
+// CHECK: tile.dot %[[RECEIVE]]#3, %[[RECEIVE]]#2 transposed, %{{[a-z0-9_]+}}
 // CHECK: tile.release %[[KEYS]]
 // CHECK: tile.receive %[[STRENGTHS]]
 // CHECK: tile.release %[[STRENGTHS]]

@@ -40,15 +40,15 @@
 // CHECK: %[[INTERLEAVE3:[a-z0-9_]+]] = tile.interleave %{{[a-z0-9_]+}}, %[[LOAD8]] : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<128x128xbf16>
 // CHECK: tile.send %[[LOAD7]], %[[LOAD8]], %[[INTERLEAVE3]] to %[[VALUES]]
 // CHECK: tile.role "prepare" warps 4 {
+// CHECK: %[[RECEIVE:[a-z0-9_]+]]:3 = tile.receive %[[KEYS]]
+// CHECK: tile.dot %[[RECEIVE]]#1, %[[RECEIVE]]#0 transposed, %{{[a-z0-9_]+}}
+// CHECK: tile.dot %[[RECEIVE]]#1, %[[RECEIVE]]#1 transposed, %{{[a-z0-9_]+}}
 // CHECK: tile.receive %[[GATES]]
 // CHECK: tile.release %[[GATES]]
 // CHECK: tile.interleave %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}} : tensor<64xf64>, tensor<64xf64> -> tensor<128xf64>
-// CHECK: %[[RECEIVE2:[a-z0-9_]+]]:3 = tile.receive %[[KEYS]]
-// CHECK: tile.dot %[[RECEIVE2]]#1, %[[RECEIVE2]]#0 transposed, %{{[a-z0-9_]+}}
 // CHECK: tile.receive %[[STRENGTHS]]
-// CHECK: tile.dot %[[RECEIVE2]]#1, %[[RECEIVE2]]#1 transposed, %{{[a-z0-9_]+}}
-// CHECK: tile.dot %[[RECEIVE2]]#2, %[[RECEIVE2]]#0 transposed, %{{[a-z0-9_]+}}
-// CHECK: tile.dot %[[RECEIVE2]]#2, %[[RECEIVE2]]#1 transposed, %{{[a-z0-9_]+}}
+// CHECK: tile.dot %[[RECEIVE]]#2, %[[RECEIVE]]#0 transposed, %{{[a-z0-9_]+}}
+// CHECK: tile.dot %[[RECEIVE]]#2, %[[RECEIVE]]#1 transposed, %{{[a-z0-9_]+}}
 // CHECK: tile.release %[[KEYS]]
 // CHECK: tile.release %[[STRENGTHS]]
 // CHECK: tile.invert %{{[a-z0-9_]+}}
@@ -70,8 +70,8 @@
 // CHECK: tile.release %[[READY]]
 // CHECK: %[[DOT12:[a-z0-9_]+]] = tile.dot %[[RECEIVE4]]#1 transposed, %{{[a-z0-9_]+}}, %[[DOT11]]
 // CHECK: tile.release %[[KEYS]]
-// CHECK: tile.release %[[VALUES]]
 // CHECK: tile.store %[[DOT10]], %[[O]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}]
+// CHECK: tile.release %[[VALUES]]
 // CHECK: scf.yield %[[DOT12]]
 // CHECK: tile.store %{{[a-z0-9_]+}}, %[[FINALSTATE]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}]
 

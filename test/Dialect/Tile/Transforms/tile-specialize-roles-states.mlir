@@ -79,14 +79,14 @@ tile.program @two_states(
 // CHECK-NEXT: }
 // CHECK-NEXT: tile.role "prepare" warps 4 {
 // CHECK-NEXT: scf.for %[[T2:[a-z0-9]+]] = %[[C0]] to %[[LENGTH]] step %[[C4]] {
-// CHECK-NEXT: %[[RECEIVE:[a-z0-9_]+]] = tile.receive %[[KEYS]] : <2 x{{ ?}}(tensor<4x8xbf16>)>
-// CHECK-NEXT: %[[EXTF:[a-z0-9_]+]] = arith.extf %[[RECEIVE]] : tensor<4x8xbf16> to tensor<4x8xf32>
-// CHECK-NEXT: tile.release %[[KEYS]] : <2 x{{ ?}}(tensor<4x8xbf16>)>
-// CHECK-NEXT: %[[RECEIVE2:[a-z0-9_]+]] = tile.receive %[[GATES]] : <2 x{{ ?}}(tensor<4xbf16>)>
-// CHECK-NEXT: %[[EXTF2:[a-z0-9_]+]] = arith.extf %[[RECEIVE2]] : tensor<4xbf16> to tensor<4xf32>
+// CHECK-NEXT: %[[RECEIVE:[a-z0-9_]+]] = tile.receive %[[GATES]] : <2 x{{ ?}}(tensor<4xbf16>)>
+// CHECK-NEXT: %[[EXTF:[a-z0-9_]+]] = arith.extf %[[RECEIVE]] : tensor<4xbf16> to tensor<4xf32>
 // CHECK-NEXT: tile.release %[[GATES]] : <2 x{{ ?}}(tensor<4xbf16>)>
-// CHECK-NEXT: %[[MULF:[a-z0-9_]+]] = arith.mulf %[[EXTF2]], %[[HALF]] : tensor<4xf32>
-// CHECK-NEXT: %[[DOT:[a-z0-9_]+]] = tile.dot %[[EXTF]], %[[EXTF]] transposed, %[[NO_SCORES]] : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<4x4xf32>
+// CHECK-NEXT: %[[MULF:[a-z0-9_]+]] = arith.mulf %[[EXTF]], %[[HALF]] : tensor<4xf32>
+// CHECK-NEXT: %[[RECEIVE2:[a-z0-9_]+]] = tile.receive %[[KEYS]] : <2 x{{ ?}}(tensor<4x8xbf16>)>
+// CHECK-NEXT: %[[EXTF2:[a-z0-9_]+]] = arith.extf %[[RECEIVE2]] : tensor<4x8xbf16> to tensor<4x8xf32>
+// CHECK-NEXT: tile.release %[[KEYS]] : <2 x{{ ?}}(tensor<4x8xbf16>)>
+// CHECK-NEXT: %[[DOT:[a-z0-9_]+]] = tile.dot %[[EXTF2]], %[[EXTF2]] transposed, %[[NO_SCORES]] : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<4x4xf32>
 // CHECK-NEXT: %[[SCALE_ROWS:[a-z0-9_]+]] = tile.scale_rows %[[DOT]] by %[[MULF]] : tensor<4x4xf32>, tensor<4xf32>
 // CHECK-NEXT: tile.send %[[SCALE_ROWS]] to %[[READY]] : tensor<4x4xf32> to <2 x{{ ?}}(tensor<4x4xf32>)>
 // CHECK-NEXT: }

@@ -116,8 +116,11 @@ tile.program @one_erase(
 // CHECK-NEXT: }
 // CHECK-NEXT: tile.role "prepare" warps 4 {
 // CHECK-NEXT: scf.for %[[T2:[a-z0-9]+]] = %[[C0]] to %[[LENGTH]] step %[[C64]] {
-// CHECK-NEXT: %[[RECEIVE:[a-z0-9_]+]] = tile.receive %[[GATES]] : <2 x{{ ?}}(tensor<64xf32>)>
-// CHECK-NEXT: %[[EXTF:[a-z0-9_]+]] = arith.extf %[[RECEIVE]] : tensor<64xf32> to tensor<64xf64>
+// CHECK-NEXT: %[[RECEIVE:[a-z0-9_]+]]:2 = tile.receive %[[KEYS]] : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>)>
+// CHECK-NEXT: %[[DOT:[a-z0-9_]+]] = tile.dot %[[RECEIVE]]#0, %[[RECEIVE]]#0 transposed, %[[NO_SCORES]] : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<64x64xf32>
+// CHECK-NEXT: %[[DOT2:[a-z0-9_]+]] = tile.dot %[[RECEIVE]]#1, %[[RECEIVE]]#0 transposed, %[[NO_SCORES]] : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<64x64xf32>
+// CHECK-NEXT: %[[RECEIVE2:[a-z0-9_]+]] = tile.receive %[[GATES]] : <2 x{{ ?}}(tensor<64xf32>)>
+// CHECK-NEXT: %[[EXTF:[a-z0-9_]+]] = arith.extf %[[RECEIVE2]] : tensor<64xf32> to tensor<64xf64>
 // CHECK-NEXT: tile.release %[[GATES]] : <2 x{{ ?}}(tensor<64xf32>)>
 // CHECK-NEXT: %[[MAXIMUMF:[a-z0-9_]+]] = arith.maximumf %[[EXTF]], %[[FLOOR]] : tensor<64xf64>
 // CHECK-NEXT: %[[GATE_SUM:[a-z0-9_]+]] = tile.gate_sum %[[MAXIMUMF]] : tensor<64xf64>
@@ -128,9 +131,6 @@ tile.program @one_erase(
 // CHECK-NEXT: %[[SUBF:[a-z0-9_]+]] = arith.subf %[[SPLAT_LAST]], %[[GATE_SUM]] : tensor<64xf64>
 // CHECK-NEXT: %[[TRUNCF2:[a-z0-9_]+]] = arith.truncf %[[SUBF]] : tensor<64xf64> to tensor<64xf32>
 // CHECK-NEXT: %[[EXP2:[a-z0-9_]+]] = math.exp %[[TRUNCF2]] : tensor<64xf32>
-// CHECK-NEXT: %[[RECEIVE2:[a-z0-9_]+]]:2 = tile.receive %[[KEYS]] : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>)>
-// CHECK-NEXT: %[[DOT:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#0, %[[RECEIVE2]]#0 transposed, %[[NO_SCORES]] : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<64x64xf32>
-// CHECK-NEXT: %[[DOT2:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#1, %[[RECEIVE2]]#0 transposed, %[[NO_SCORES]] : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<64x64xf32>
 // CHECK-NEXT: tile.release %[[KEYS]] : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>)>
 // CHECK-NEXT: %[[MULF:[a-z0-9_]+]] = arith.mulf %[[DOT2]], %[[DECAY_MATRIX]] : tensor<64x64xf32>
 // CHECK-NEXT: %[[TRUNCF3:[a-z0-9_]+]] = arith.truncf %[[MULF]] : tensor<64x64xf32> to tensor<64x64xbf16>
@@ -150,23 +150,23 @@ tile.program @one_erase(
 // CHECK-NEXT: %[[RECEIVE4:[a-z0-9_]+]]:2 = tile.receive %[[KEYS]] : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>)>
 // CHECK-NEXT: %[[DOT3:[a-z0-9_]+]] = tile.dot %[[RECEIVE4]]#0, %[[TRUNCF5]], %[[NONE]] : tensor<64x128xbf16>, tensor<128x128xbf16> -> tensor<64x128xf32>
 // CHECK-NEXT: %[[DOT4:[a-z0-9_]+]] = tile.dot %[[RECEIVE4]]#1, %[[TRUNCF5]], %[[NONE]] : tensor<64x128xbf16>, tensor<128x128xbf16> -> tensor<64x128xf32>
-// CHECK-NEXT: %[[RECEIVE5:[a-z0-9_]+]] = tile.receive %[[VALUES]] : <2 x{{ ?}}(tensor<64x128xbf16>)>
-// CHECK-NEXT: %[[EXTF2:[a-z0-9_]+]] = arith.extf %[[RECEIVE5]] : tensor<64x128xbf16> to tensor<64x128xf32>
+// CHECK-NEXT: %[[RECEIVE5:[a-z0-9_]+]]:4 = tile.receive %[[READY]] : <2 x{{ ?}}(tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>, tensor<64xf32>)>
+// CHECK-NEXT: %[[SCALE_ROWS2:[a-z0-9_]+]] = tile.scale_rows %[[DOT3]] by %[[RECEIVE5]]#2 : tensor<64x128xf32>, tensor<64xf32>
+// CHECK-NEXT: %[[RECEIVE6:[a-z0-9_]+]] = tile.receive %[[VALUES]] : <2 x{{ ?}}(tensor<64x128xbf16>)>
+// CHECK-NEXT: %[[EXTF2:[a-z0-9_]+]] = arith.extf %[[RECEIVE6]] : tensor<64x128xbf16> to tensor<64x128xf32>
 // CHECK-NEXT: tile.release %[[VALUES]] : <2 x{{ ?}}(tensor<64x128xbf16>)>
-// CHECK-NEXT: %[[RECEIVE6:[a-z0-9_]+]]:4 = tile.receive %[[READY]] : <2 x{{ ?}}(tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>, tensor<64xf32>)>
-// CHECK-NEXT: %[[SCALE_ROWS2:[a-z0-9_]+]] = tile.scale_rows %[[DOT3]] by %[[RECEIVE6]]#2 : tensor<64x128xf32>, tensor<64xf32>
 // CHECK-NEXT: %[[SUBF2:[a-z0-9_]+]] = arith.subf %[[EXTF2]], %[[SCALE_ROWS2]] : tensor<64x128xf32>
 // CHECK-NEXT: %[[RECEIVE7:[a-z0-9_]+]] = tile.receive %[[STRENGTHS]] : <2 x{{ ?}}(tensor<64xf32>)>
 // CHECK-NEXT: %[[SCALE_ROWS3:[a-z0-9_]+]] = tile.scale_rows %[[SUBF2]] by %[[RECEIVE7]] : tensor<64x128xf32>, tensor<64xf32>
 // CHECK-NEXT: tile.release %[[STRENGTHS]] : <2 x{{ ?}}(tensor<64xf32>)>
 // CHECK-NEXT: %[[TRUNCF6:[a-z0-9_]+]] = arith.truncf %[[SCALE_ROWS3]] : tensor<64x128xf32> to tensor<64x128xbf16>
-// CHECK-NEXT: %[[DOT5:[a-z0-9_]+]] = tile.dot %[[RECEIVE6]]#0, %[[TRUNCF6]], %[[NONE]] : tensor<64x64xbf16>, tensor<64x128xbf16> -> tensor<64x128xf32>
-// CHECK-NEXT: %[[SCALE_ROWS4:[a-z0-9_]+]] = tile.scale_rows %[[DOT4]] by %[[RECEIVE6]]#2 : tensor<64x128xf32>, tensor<64xf32>
+// CHECK-NEXT: %[[DOT5:[a-z0-9_]+]] = tile.dot %[[RECEIVE5]]#0, %[[TRUNCF6]], %[[NONE]] : tensor<64x64xbf16>, tensor<64x128xbf16> -> tensor<64x128xf32>
+// CHECK-NEXT: %[[SCALE_ROWS4:[a-z0-9_]+]] = tile.scale_rows %[[DOT4]] by %[[RECEIVE5]]#2 : tensor<64x128xf32>, tensor<64xf32>
 // CHECK-NEXT: %[[TRUNCF7:[a-z0-9_]+]] = arith.truncf %[[DOT5]] : tensor<64x128xf32> to tensor<64x128xbf16>
-// CHECK-NEXT: %[[DOT6:[a-z0-9_]+]] = tile.dot %[[RECEIVE6]]#1, %[[TRUNCF7]], %[[SCALE_ROWS4]] : tensor<64x64xbf16>, tensor<64x128xbf16> -> tensor<64x128xf32>
-// CHECK-NEXT: %[[SPLAT_LAST2:[a-z0-9_]+]] = tile.splat_last %[[RECEIVE6]]#2 : tensor<64xf32> -> tensor<128xf32>
+// CHECK-NEXT: %[[DOT6:[a-z0-9_]+]] = tile.dot %[[RECEIVE5]]#1, %[[TRUNCF7]], %[[SCALE_ROWS4]] : tensor<64x64xbf16>, tensor<64x128xbf16> -> tensor<64x128xf32>
+// CHECK-NEXT: %[[SPLAT_LAST2:[a-z0-9_]+]] = tile.splat_last %[[RECEIVE5]]#2 : tensor<64xf32> -> tensor<128xf32>
 // CHECK-NEXT: %[[SCALE_ROWS5:[a-z0-9_]+]] = tile.scale_rows %[[STATE]] by %[[SPLAT_LAST2]] : tensor<128x128xf32>, tensor<128xf32>
-// CHECK-NEXT: %[[SCALE_ROWS6:[a-z0-9_]+]] = tile.scale_rows %[[DOT5]] by %[[RECEIVE6]]#3 : tensor<64x128xf32>, tensor<64xf32>
+// CHECK-NEXT: %[[SCALE_ROWS6:[a-z0-9_]+]] = tile.scale_rows %[[DOT5]] by %[[RECEIVE5]]#3 : tensor<64x128xf32>, tensor<64xf32>
 // CHECK-NEXT: tile.release %[[READY]] : <2 x{{ ?}}(tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK-NEXT: %[[TRUNCF8:[a-z0-9_]+]] = arith.truncf %[[SCALE_ROWS6]] : tensor<64x128xf32> to tensor<64x128xbf16>
 // CHECK-NEXT: %[[DOT7:[a-z0-9_]+]] = tile.dot %[[RECEIVE4]]#0 transposed, %[[TRUNCF8]], %[[SCALE_ROWS5]] : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<128x128xf32>

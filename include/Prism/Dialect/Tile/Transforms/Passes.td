@@ -18,11 +18,11 @@ def TileInvertSystems : Pass<"tile-invert-systems", "::prism::tile::ProgramOp"> 
 
     ```mlir
     // before
-    %x = tile.solve %system, %rhs : tensor<64x64xf32>, tensor<64x128xf32>
+    %x = tile.solve %system, %state : tensor<4x4xf32>, tensor<4x8xf32>
     // after --tile-invert-systems
-    %inverse = tile.invert %system : tensor<64x64xf32>
-    %zero = arith.constant dense<0.0> : tensor<64x128xf32>
-    %x = tile.dot %inverse, %rhs, %zero : tensor<64x64xf32>, tensor<64x128xf32> -> tensor<64x128xf32>
+    %inverse = tile.invert %system : tensor<4x4xf32>
+    %zero = arith.constant dense<0.0> : tensor<4x8xf32>
+    %x = tile.dot %inverse, %state, %zero : tensor<4x4xf32>, tensor<4x8xf32> -> tensor<4x8xf32>
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
@@ -40,11 +40,11 @@ def TileMoveScales : Pass<"tile-move-scales", "::prism::tile::ProgramOp"> {
 
     ```mlir
     // before
-    %kept = tile.scale_rows %k by %decay : tensor<64x128xf32>, tensor<64xf32>
-    %next = tile.dot %kept transposed, %writes, %state : tensor<64x128xf32>, tensor<64x64xf32> -> tensor<128x64xf32>
+    %kept = tile.scale_rows %kt by %decay : tensor<4x2xf32>, tensor<4xf32>
+    %write = tile.dot %kept transposed, %x, %zero : tensor<4x2xf32>, tensor<4x8xf32> -> tensor<2x8xf32>
     // after --tile-move-scales
-    %kept = tile.scale_rows %writes by %decay : tensor<64x64xf32>, tensor<64xf32>
-    %next = tile.dot %k transposed, %kept, %state : tensor<64x128xf32>, tensor<64x64xf32> -> tensor<128x64xf32>
+    %kept = tile.scale_rows %x by %decay : tensor<4x8xf32>, tensor<4xf32>
+    %write = tile.dot %kt transposed, %kept, %zero : tensor<4x2xf32>, tensor<4x8xf32> -> tensor<2x8xf32>
     ```
   }];
 }
@@ -61,12 +61,12 @@ def TileRoundDotOperands : Pass<"tile-round-dot-operands", "::prism::tile::Progr
 
     ```mlir
     // before
-    %k = tile.load %keys[%t, %c0] : <?x128xbf16> -> tensor<64x128xf32>
-    %x = tile.dot %k, %state, %zero : tensor<64x128xf32>, tensor<128x64xf32> -> tensor<64x64xf32>
+    %kt = tile.load %k[%t, %c0] : <?x4xbf16> -> tensor<2x4xf32>
+    %read = tile.dot %kt, %state, %none : tensor<2x4xf32>, tensor<4x8xf32> -> tensor<2x8xf32>
     // after --tile-round-dot-operands="type=bf16"
-    %k = tile.load %keys[%t, %c0] : <?x128xbf16> -> tensor<64x128xbf16>
-    %state16 = arith.truncf %state : tensor<128x64xf32> to tensor<128x64xbf16>
-    %x = tile.dot %k, %state16, %zero : tensor<64x128xbf16>, tensor<128x64xbf16> -> tensor<64x64xf32>
+    %kt = tile.load %k[%t, %c0] : <?x4xbf16> -> tensor<2x4xbf16>
+    %rounded = arith.truncf %state : tensor<4x8xf32> to tensor<4x8xbf16>
+    %read = tile.dot %kt, %rounded, %none : tensor<2x4xbf16>, tensor<4x8xbf16> -> tensor<2x8xf32>
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
@@ -86,8 +86,10 @@ def TileSpecializeRoles : Pass<"tile-specialize-roles", "::prism::tile::ProgramO
     repeated rather than sent.
 
     In `chain` what needs least comes first: products of keys with the state run
-    while the preparation finishes. Messages are received right before their first
-    use and released right after the last.
+    while the preparation finishes. In `prepare` two products come first and gates
+    are summed while they run; inverses come last. Messages are received, and widened,
+    right before their first use and released right after the last; where that is a
+    product, which reads while it runs, right before its result is used.
 
     Each channel gets `slots` slots; where `shared-memory` does not hold them,
     channels of values lose theirs first, that of the preparation last. A program
