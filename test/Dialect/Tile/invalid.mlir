@@ -150,17 +150,17 @@ func.func @store_rank(%view: !tile.view<4xf32>, %i: index, %tile: tensor<8x4xf32
 // -----
 
 func.func @load_dynamic(%view: !tile.view<?x4xf32>, %i: index) {
-  // expected-error @+1 {{'tile.load' op result #0 must be vector or matrix tile, but got 'tensor<?x4xf32>'}}
+  // expected-error @+1 {{'tile.load' op result #0 must be vector or matrix tile, rounded or not, but got 'tensor<?x4xf32>'}}
   %0 = tile.load %view[%i, %i] : !tile.view<?x4xf32> -> tensor<?x4xf32>
   return
 }
 
 // -----
 
-// Tiles are f32 or f64 whatever the array holds.
-func.func @load_half(%view: !tile.view<?x4xbf16>, %i: index) {
-  // expected-error @+1 {{'tile.load' op result #0 must be vector or matrix tile, but got 'tensor<8x4xbf16>'}}
-  %0 = tile.load %view[%i, %i] : !tile.view<?x4xbf16> -> tensor<8x4xbf16>
+// A tile of 16 bits is what lies in the view.
+func.func @load_other_half(%view: !tile.view<?x4xbf16>, %i: index) {
+  // expected-error @+1 {{'tile.load' op takes 16-bit elements as they lie; found 'tensor<8x4xf16>' from '!tile.view<?x4xbf16>'}}
+  %0 = tile.load %view[%i, %i] : !tile.view<?x4xbf16> -> tensor<8x4xf16>
   return
 }
 
