@@ -53,7 +53,7 @@ void Machine::fail(const Twine &what) {
 
 bool Machine::isAllowed(uint64_t address, unsigned bytes) const {
   for (auto [base, size] : allowed)
-    if (address >= base && address + bytes <= base + size)
+    if (address >= base && bytes <= size && address - base <= size - bytes)
       return true;
   return false;
 }
@@ -86,7 +86,8 @@ void Machine::storeGlobal(uint64_t address, unsigned bytes, const void *from,
 }
 
 void Machine::loadParameter(uint64_t address, unsigned bytes, void *to) {
-  if (address % bytes || address + bytes > parameterBytes())
+  if (address % bytes || bytes > parameterBytes() ||
+      address > parameterBytes() - bytes)
     return fail("parameter read out of bounds");
   std::memcpy(to, reinterpret_cast<const char *>(parameter.data()) + address,
               bytes);

@@ -17,7 +17,9 @@ SharedMemory::SharedMemory(uint64_t bytes, unsigned threads, Clocks &clocks,
 
 bool SharedMemory::isInside(uint64_t address, unsigned bytes,
                             const char *what) {
-  if (address < kBase || address + bytes > kBase + data.size()) {
+  // Without sums that could wrap around.
+  if (address < kBase || bytes > data.size() ||
+      address - kBase > data.size() - bytes) {
     fail(Twine("shared ") + what + " out of bounds, byte " + Twine(address));
     return false;
   }

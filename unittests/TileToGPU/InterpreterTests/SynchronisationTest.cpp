@@ -392,6 +392,17 @@ TEST(Machine, OutOfBoundsAndUnknown) {
   %p = llvm.getelementptr %smem[128] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
   %v = llvm.load %p : !llvm.ptr<3> -> i32)"),
                   "shared read out of bounds"));
+  // The last word of all addresses.
+  EXPECT_TRUE(has(fault(R"(
+  %n = arith.constant -4 : i64
+  %p = llvm.inttoptr %n : i64 to !llvm.ptr<3>
+  %v = llvm.load %p : !llvm.ptr<3> -> i32)"),
+                  "shared read out of bounds"));
+  EXPECT_TRUE(has(fault(R"(
+  %n = arith.constant -4 : i64
+  %p = llvm.inttoptr %n : i64 to !llvm.ptr<1>
+  %v = llvm.load %p : !llvm.ptr<1> -> i32)"),
+                  "global read out of bounds"));
   EXPECT_TRUE(has(fault(R"(
   %p = llvm.getelementptr %out[1000000] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
   llvm.store %tid, %p : i32, !llvm.ptr<1>)"),
