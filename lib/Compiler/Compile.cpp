@@ -39,15 +39,15 @@ static void addChoice(runtime::EntryInfo &entry, runtime::Target target,
 }
 
 namespace {
-/// Compiles the units of a module, each different program once, and assembles
-/// PTX beside the compilation of the next unit.
+/// Compiles the units of a module, each different program once, and makes
+/// machine code beside the lowering of the next unit.
 class BundleBuilder {
 public:
   BundleBuilder(ModuleOp module, const CompileOptions &options)
       : module(module), options(options) {}
 
-  LogicalResult startAssembly(func::FuncOp function,
-                              ArrayRef<targetinfo::Target> targets);
+  LogicalResult startForGPU(func::FuncOp function,
+                            ArrayRef<targetinfo::Target> targets);
   LogicalResult addEntry(func::FuncOp function,
                          ArrayRef<targetinfo::Target> targets);
   FailureOr<CompileResult> finish();
@@ -57,11 +57,15 @@ private:
   struct Made {
     std::vector<CompiledKernel> kernels;
     std::string stem; // of file names
-    std::vector<std::future<std::string>> assembly;
+    Location loc;     // of the entry
+    std::vector<std::future<std::string>> errors;
+
+    Made(std::vector<CompiledKernel> kernels, std::string stem, Location loc)
+        : kernels(std::move(kernels)), stem(std::move(stem)), loc(loc) {}
   };
   FailureOr<Made *> make(const Unit &unit);
   static std::string keyOf(const Unit &unit);
-  LogicalResult assembleAll();
+  LogicalResult finishKernels();
 
   ModuleOp module;
   const CompileOptions &options;
@@ -99,26 +103,23 @@ FailureOr<BundleBuilder::Made *> BundleBuilder::make(const Unit &unit) {
   FailureOr<std::vector<CompiledKernel>> kernels = compileUnit(unit);
   if (failed(kernels))
     return failure();
-  entry = std::make_unique<Made>();
-  entry->kernels = std::move(*kernels);
-  entry->stem = unit.entry + "." +
-                scan::stringifySchedule(unit.plan.getSchedule()).str() + ".";
-  if (unit.target.isCuda() && options.assemble)
-    for (CompiledKernel &kernel : entry->kernels)
-      // Where no thread is to be had it is done when asked for.
-      entry->assembly.push_back(
-          std::async(std::launch::async | std::launch::deferred, assembleKernel,
-                     std::ref(kernel)));
+  entry = std::make_unique<Made>(
+      std::move(*kernels),
+      unit.entry + "." +
+          scan::stringifySchedule(unit.plan.getSchedule()).str() + ".",
+      unit.module.get().getLoc());
+  // Where no thread is to be had it is done when asked for.
+  for (CompiledKernel &kernel : entry->kernels)
+    entry->errors.push_back(
+        std::async(std::launch::async | std::launch::deferred, finishKernel,
+                   std::ref(kernel), options.assemble));
   order.push_back(entry.get());
   return entry.get();
 }
 
 /// Makes the entry's GPU kernels; addEntry finds them made.
-LogicalResult
-BundleBuilder::startAssembly(func::FuncOp function,
-                             ArrayRef<targetinfo::Target> targets) {
-  if (!options.assemble)
-    return success();
+LogicalResult BundleBuilder::startForGPU(func::FuncOp function,
+                                         ArrayRef<targetinfo::Target> targets) {
   for (const targetinfo::Target &target : targets) {
     if (!target.isCuda())
       continue;
@@ -161,17 +162,17 @@ LogicalResult BundleBuilder::addEntry(func::FuncOp function,
   return success();
 }
 
-LogicalResult BundleBuilder::assembleAll() {
+LogicalResult BundleBuilder::finishKernels() {
   LogicalResult status = success();
   for (Made *made : order)
-    for (std::future<std::string> &assembly : made->assembly)
-      if (std::string error = assembly.get(); !error.empty())
-        status = module.emitError(error);
+    for (std::future<std::string> &pending : made->errors)
+      if (std::string error = pending.get(); !error.empty())
+        status = emitError(made->loc, error);
   return status;
 }
 
 FailureOr<CompileResult> BundleBuilder::finish() {
-  if (failed(assembleAll()))
+  if (failed(finishKernels()))
     return failure();
   CompileResult result;
   Bundle &bundle = result.bundle;
@@ -212,9 +213,9 @@ FailureOr<CompileResult> prism::compileModule(ModuleOp module,
   if (failed(targets))
     return failure();
   BundleBuilder builder(module, options);
-  // GPU programs first: ptxas then works beside the compilation for the CPU.
+  // GPU programs first: they take longest, and ptxas is a process of its own.
   for (func::FuncOp function : *functions)
-    if (failed(builder.startAssembly(function, *targets)))
+    if (failed(builder.startForGPU(function, *targets)))
       return failure();
   for (func::FuncOp function : *functions)
     if (failed(builder.addEntry(function, *targets)))

@@ -10,7 +10,6 @@
 #include "Prism/Target/GPU/GPU.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
-#include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -46,29 +45,29 @@ static runtime::KernelInfo describe(const Unit &unit, const std::string &symbol,
   return info;
 }
 
-static FailureOr<std::string> linkObject(ModuleOp module, StringRef isa) {
+static std::string linkObject(CPUCode &code, std::string &linked) {
   llvm::SmallString<128> folder;
   if (std::error_code code =
           llvm::sys::fs::createUniqueDirectory("prism-link", folder))
-    return module.emitError("cannot make a temporary folder: ")
-           << code.message();
+    return "cannot make a temporary folder: " + code.message();
   llvm::scope_exit cleanUp([&] { llvm::sys::fs::remove_directories(folder); });
   std::string object = (folder + "/kernel.o").str(),
               shared = (folder + "/kernel.so").str();
-  llvm::SmallString<0> code;
-  llvm::raw_svector_ostream os(code);
-  if (failed(emitObject(module, isa, os)))
-    return failure();
-  if (llvm::Error error = writeFile(object, code))
-    return module.emitError(llvm::toString(std::move(error)));
+  llvm::SmallString<0> bytes;
+  llvm::raw_svector_ostream os(bytes);
+  if (std::string error = code.emit(llvm::CodeGenFileType::ObjectFile, os);
+      !error.empty())
+    return error;
+  if (llvm::Error error = writeFile(object, bytes))
+    return llvm::toString(std::move(error));
   std::string error;
   if (failed(linkShared(object, shared, error)))
-    return module.emitError(error);
+    return error;
   auto buffer = llvm::MemoryBuffer::getFile(shared);
   if (!buffer)
-    return module.emitError("cannot read '")
-           << shared << "': " << buffer.getError().message();
-  return (*buffer)->getBuffer().str();
+    return "cannot read '" + shared + "': " + buffer.getError().message();
+  linked = (*buffer)->getBuffer().str();
+  return "";
 }
 
 /// Converts a CPU unit for one level; `info` gets its symbol and workspace.
@@ -96,10 +95,12 @@ static FailureOr<std::vector<CompiledKernel>> compileForCpu(const Unit &unit) {
     kernel.info.target = runtime::Target::Cpu;
     if (failed(convertForLevel(*module, level, kernel.info)))
       return failure();
-    FailureOr<std::string> object = linkObject(*module, level);
-    if (failed(object))
+    std::shared_ptr<CPUCode> code = CPUCode::create(*module, level);
+    if (!code)
       return failure();
-    kernel.object = std::move(*object);
+    kernel.makeCode = [code](CompiledKernel &made) {
+      return linkObject(*code, made.object);
+    };
     kernels.push_back(std::move(kernel));
   }
   return kernels;
@@ -128,10 +129,16 @@ static FailureOr<std::vector<CompiledKernel>> compileForCuda(const Unit &unit) {
     kernel.notes.push_back(
         "entry '" + unit.entry +
         "': state in shared memory, not in registers: " + converted->declined);
-  FailureOr<std::string> ptx = emitPTX(*module, gpu);
-  if (failed(ptx))
+  std::shared_ptr<GPUCode> code = GPUCode::create(*module, gpu);
+  if (!code)
     return failure();
-  kernel.ptx = std::move(*ptx);
+  kernel.makeCode = [code](CompiledKernel &made) {
+    std::string error;
+    FailureOr<std::string> ptx = code->emit(error);
+    if (succeeded(ptx))
+      made.ptx = std::move(*ptx);
+    return error;
+  };
   std::vector<CompiledKernel> kernels;
   kernels.push_back(std::move(kernel));
   return kernels;
@@ -141,7 +148,7 @@ FailureOr<std::vector<CompiledKernel>> prism::compileUnit(const Unit &unit) {
   return unit.target.isCuda() ? compileForCuda(unit) : compileForCpu(unit);
 }
 
-std::string prism::assembleKernel(CompiledKernel &kernel) {
+static std::string assembleKernel(CompiledKernel &kernel) {
   std::string error;
   FailureOr<Assembled> assembled =
       assemble(kernel.ptx, kernel.info.chip, error);
@@ -157,6 +164,14 @@ std::string prism::assembleKernel(CompiledKernel &kernel) {
   return "";
 }
 
+std::string prism::finishKernel(CompiledKernel &kernel, bool assemble) {
+  std::string error = kernel.makeCode(kernel);
+  kernel.makeCode = nullptr; // frees what the code was made of
+  if (!error.empty() || !assemble || kernel.ptx.empty())
+    return error;
+  return assembleKernel(kernel);
+}
+
 FailureOr<std::string> prism::emitLLVMText(const Unit &unit) {
   runtime::KernelInfo info;
   std::string symbol;
@@ -165,13 +180,11 @@ FailureOr<std::string> prism::emitLLVMText(const Unit &unit) {
   StringRef level = unit.target.levels().back();
   if (failed(convertForLevel(*module, level, info)))
     return failure();
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code =
-      translateToOptimizedLLVM(*module, level, context);
+  std::unique_ptr<CPUCode> code = CPUCode::create(*module, level);
   if (!code)
     return failure();
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << *code;
+  os << code->optimize();
   return text;
 }

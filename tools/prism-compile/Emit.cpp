@@ -38,9 +38,9 @@ static FailureOr<std::string> emitUnit(const Unit &unit, StringRef stage) {
     return failure();
   // Of several instruction sets the best, as for --emit=llvm.
   CompiledKernel &kernel = kernels->back();
-  if (stage == "cubin")
-    if (std::string error = assembleKernel(kernel); !error.empty())
-      return mlir::emitError(unit.module.get().getLoc()) << error;
+  if (std::string error = finishKernel(kernel, stage == "cubin");
+      !error.empty())
+    return mlir::emitError(unit.module.get().getLoc()) << error;
   const std::string &code = stage == "ptx"     ? kernel.ptx
                             : stage == "cubin" ? kernel.cubin
                                                : kernel.object;

@@ -64,19 +64,24 @@ mlir::FailureOr<std::vector<Unit>> buildUnits(mlir::func::FuncOp entry,
                                               const targetinfo::Target &target,
                                               const CompileOptions &options);
 
-/// Kernels of a unit for one target, with their code.
+/// A kernel of a unit, with its code once it is finished.
 struct CompiledKernel {
   runtime::KernelInfo info;
   std::string object; // CPU: shared object
   std::string ptx, cubin;
   /// What was not done and why ("not assembled: no ptxas ...").
   std::vector<std::string> notes;
+  /// Makes the code; an error, or empty. Once, by finishKernel.
+  std::function<std::string(CompiledKernel &)> makeCode;
 };
+
+/// Lowers a unit to kernels that are still to be finished.
 mlir::FailureOr<std::vector<CompiledKernel>> compileUnit(const Unit &unit);
 
-/// Assembles a GPU kernel's PTX, or notes why it was not done. Touches no IR:
-/// may run beside other work. The error, if any, else empty.
-std::string assembleKernel(CompiledKernel &kernel);
+/// Machine code: optimises, emits and links, or assembles PTX (or notes why it
+/// was not done). Touches no MLIR: may run beside other work. The error, if
+/// any, else empty.
+std::string finishKernel(CompiledKernel &kernel, bool assemble);
 
 /// LLVM IR text of a CPU unit for its first level.
 mlir::FailureOr<std::string> emitLLVMText(const Unit &unit);

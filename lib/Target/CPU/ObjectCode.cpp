@@ -6,6 +6,7 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -114,53 +115,58 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   passes.run(module, modules);
 }
 
-static std::unique_ptr<llvm::Module> translate(ModuleOp module, StringRef isa,
-                                               llvm::TargetMachine &machine,
-                                               llvm::LLVMContext &context) {
-  std::unique_ptr<llvm::Module> code =
-      translateModuleToLLVMIR(module, context, "prism");
-  if (!code) {
+CPUCode::CPUCode() = default;
+CPUCode::~CPUCode() = default;
+
+std::unique_ptr<CPUCode> CPUCode::create(ModuleOp module, StringRef isa) {
+  std::unique_ptr<CPUCode> made(new CPUCode());
+  made->machine = createMachine(module, isa);
+  if (!made->machine)
+    return nullptr;
+  made->context = std::make_unique<llvm::LLVMContext>();
+  made->code = translateModuleToLLVMIR(module, *made->context, "prism");
+  if (!made->code) {
     emitError(module.getLoc(), "translation to LLVM IR failed");
     return nullptr;
   }
-  code->setTargetTriple(machine.getTargetTriple());
-  code->setDataLayout(machine.createDataLayout());
-  for (llvm::Function &function : *code) {
+  made->code->setTargetTriple(made->machine->getTargetTriple());
+  made->code->setDataLayout(made->machine->createDataLayout());
+  for (llvm::Function &function : *made->code) {
     if (function.isDeclaration())
       continue;
-    function.addFnAttr("target-cpu", machine.getTargetCPU());
-    function.addFnAttr("target-features", machine.getTargetFeatureString());
+    function.addFnAttr("target-cpu", made->machine->getTargetCPU());
+    function.addFnAttr("target-features",
+                       made->machine->getTargetFeatureString());
     function.addFnAttr("prefer-vector-width",
                        isa == "x86-64-v4" ? "512" : "256");
     function.addFnAttr(llvm::Attribute::NoUnwind);
   }
-  optimize(*code, machine);
-  return code;
+  return made;
 }
 
-std::unique_ptr<llvm::Module>
-prism::translateToOptimizedLLVM(ModuleOp module, StringRef isa,
-                                llvm::LLVMContext &context) {
-  std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, isa);
-  return machine ? translate(module, isa, *machine, context) : nullptr;
+llvm::Module &CPUCode::optimize() {
+  ::optimize(*code, *machine);
+  return *code;
+}
+
+std::string CPUCode::emit(llvm::CodeGenFileType kind,
+                          llvm::raw_pwrite_stream &out) {
+  optimize();
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, out, nullptr, kind))
+    return "the x86-64 target cannot write this kind of file";
+  passes.run(*code);
+  return "";
 }
 
 static LogicalResult emitCode(ModuleOp module, StringRef isa,
                               llvm::CodeGenFileType kind,
                               llvm::raw_pwrite_stream &out) {
-  std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, isa);
-  if (!machine)
-    return failure();
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code =
-      translate(module, isa, *machine, context);
+  std::unique_ptr<CPUCode> code = CPUCode::create(module, isa);
   if (!code)
     return failure();
-  llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, out, nullptr, kind))
-    return emitError(module.getLoc(),
-                     "the x86-64 target cannot write this kind of file");
-  passes.run(*code);
+  if (std::string error = code->emit(kind, out); !error.empty())
+    return emitError(module.getLoc(), error);
   return success();
 }
 

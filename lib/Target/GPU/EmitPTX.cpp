@@ -31,46 +31,73 @@ static const llvm::Target *findBackEnd(std::string &error) {
 }
 
 /// A function that the driver would have to find somewhere: there is none.
-static LogicalResult verifySelfContained(ModuleOp module, StringRef ptx) {
+static std::string externalCall(StringRef ptx) {
   size_t at = ptx.find(".extern .func");
   if (at == StringRef::npos)
-    return success();
-  return module.emitError(
-             "the PTX calls an external function and could never load: ")
-         << ptx.substr(at).take_until(
-                [](char c) { return c == '\n' || c == ';'; });
+    return "";
+  return "the PTX calls an external function and could never load: " +
+         ptx.substr(at)
+             .take_until([](char c) { return c == '\n' || c == ';'; })
+             .str();
 }
 
-FailureOr<std::string> prism::emitPTX(ModuleOp module,
-                                      const targetinfo::GPUInfo &target) {
+GPUCode::GPUCode() = default;
+GPUCode::~GPUCode() = default;
+
+std::unique_ptr<GPUCode> GPUCode::create(ModuleOp module,
+                                         const targetinfo::GPUInfo &target) {
   std::string error;
   const llvm::Target *backEnd = findBackEnd(error);
-  if (!backEnd)
-    return module.emitError("this LLVM has no NVPTX back end: ") << error;
+  if (!backEnd) {
+    module.emitError("this LLVM has no NVPTX back end: ") << error;
+    return nullptr;
+  }
   std::string features = "+ptx" + std::to_string(target.ptxVersion);
   llvm::Triple triple("nvptx64-nvidia-cuda");
-  std::unique_ptr<llvm::TargetMachine> machine(backEnd->createTargetMachine(
+  std::unique_ptr<GPUCode> made(new GPUCode());
+  made->machine.reset(backEnd->createTargetMachine(
       triple, target.chip, features, llvm::TargetOptions(), std::nullopt,
       std::nullopt, llvm::CodeGenOptLevel::Aggressive));
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context);
-  if (!code)
-    return module.emitError("cannot be translated to LLVM IR");
-  code->setTargetTriple(triple);
-  code->setDataLayout(machine->createDataLayout());
+  made->context = std::make_unique<llvm::LLVMContext>();
+  made->code = translateModuleToLLVMIR(module, *made->context);
+  if (!made->code) {
+    module.emitError("cannot be translated to LLVM IR");
+    return nullptr;
+  }
+  made->code->setTargetTriple(triple);
+  made->code->setDataLayout(made->machine->createDataLayout());
+  return made;
+}
+
+FailureOr<std::string> GPUCode::emit(std::string &error) {
   std::function<llvm::Error(llvm::Module *)> optimise =
       makeOptimizingTransformer(3, 0, machine.get());
-  if (llvm::Error failure = optimise(code.get()))
-    return module.emitError("LLVM's optimiser failed: ")
-           << llvm::toString(std::move(failure));
+  if (llvm::Error wrong = optimise(code.get())) {
+    error = "LLVM's optimiser failed: " + llvm::toString(std::move(wrong));
+    return failure();
+  }
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream os(text);
   llvm::legacy::PassManager passes;
   if (machine->addPassesToEmitFile(passes, os, nullptr,
-                                   llvm::CodeGenFileType::AssemblyFile))
-    return module.emitError("LLVM's NVPTX back end cannot emit PTX");
+                                   llvm::CodeGenFileType::AssemblyFile)) {
+    error = "LLVM's NVPTX back end cannot emit PTX";
+    return failure();
+  }
   passes.run(*code);
-  if (failed(verifySelfContained(module, text)))
+  if (error = externalCall(text); !error.empty())
     return failure();
   return text.str().str();
+}
+
+FailureOr<std::string> prism::emitPTX(ModuleOp module,
+                                      const targetinfo::GPUInfo &target) {
+  std::unique_ptr<GPUCode> code = GPUCode::create(module, target);
+  if (!code)
+    return failure();
+  std::string error;
+  FailureOr<std::string> ptx = code->emit(error);
+  if (failed(ptx))
+    return module.emitError(error);
+  return ptx;
 }

@@ -13,12 +13,14 @@
 #define PRISM_TARGET_CPU_CPU_H
 
 #include "Prism/Conversion/TileToCPU/TileToCPU.h"
+#include "llvm/Support/CodeGen.h"
 #include "llvm/Support/raw_ostream.h"
 #include <memory>
 
 namespace llvm {
 class Module;
 class LLVMContext;
+class TargetMachine;
 namespace orc {
 class LLJIT;
 } // namespace orc
@@ -35,11 +37,26 @@ llvm::StringRef getHostCPUIsa();
 /// Makes the translations to LLVM IR known to the context.
 void registerCPUTranslations(mlir::DialectRegistry &registry);
 
-/// Optimised LLVM IR of a converted module, for one instruction set; null after
-/// a diagnostic.
-std::unique_ptr<llvm::Module>
-translateToOptimizedLLVM(mlir::ModuleOp module, llvm::StringRef isa,
-                         llvm::LLVMContext &context);
+/// A converted module as LLVM IR in a context of its own. What is left to do
+/// touches no MLIR and may run on another thread.
+class CPUCode {
+public:
+  /// Null after a diagnostic.
+  static std::unique_ptr<CPUCode> create(mlir::ModuleOp module,
+                                         llvm::StringRef isa);
+  ~CPUCode();
+
+  /// Optimises; the IR that machine code is made of.
+  llvm::Module &optimize();
+  /// Optimises and writes an object file or assembly text. An error, or empty.
+  std::string emit(llvm::CodeGenFileType kind, llvm::raw_pwrite_stream &out);
+
+private:
+  CPUCode();
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::TargetMachine> machine;
+  std::unique_ptr<llvm::Module> code;
+};
 
 /// Position-independent object code of a converted module.
 llvm::LogicalResult emitObject(mlir::ModuleOp module, llvm::StringRef isa,

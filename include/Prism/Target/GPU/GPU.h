@@ -14,7 +14,14 @@
 
 #include "Prism/TargetInfo/TargetInfo.h"
 #include "mlir/IR/BuiltinOps.h"
+#include <memory>
 #include <string>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+class TargetMachine;
+} // namespace llvm
 
 namespace prism {
 
@@ -28,6 +35,24 @@ llvm::LogicalResult lowerKernelToNVVM(mlir::ModuleOp module);
 /// never load) is an error.
 llvm::FailureOr<std::string> emitPTX(mlir::ModuleOp module,
                                      const targetinfo::GPUInfo &target);
+
+/// The same in two steps: LLVM IR in a context of its own, then PTX. The second
+/// touches no MLIR and may run on another thread.
+class GPUCode {
+public:
+  /// Null after a diagnostic.
+  static std::unique_ptr<GPUCode> create(mlir::ModuleOp module,
+                                         const targetinfo::GPUInfo &target);
+  ~GPUCode();
+  /// Optimises and emits, once. On failure `error` is a sentence.
+  llvm::FailureOr<std::string> emit(std::string &error);
+
+private:
+  GPUCode();
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::TargetMachine> machine;
+  std::unique_ptr<llvm::Module> code;
+};
 
 /// What ptxas says of one kernel.
 struct Resources {
