@@ -17,8 +17,8 @@ std::string prism::compilerVersion() {
 
 /// Rows of the decision table for one target: short sequences go recurrent.
 static void addChoice(runtime::EntryInfo &entry, runtime::Target target,
-                      scan::RecurrenceOp op,
-                      ArrayRef<scan::Schedule> schedules) {
+                      scan::RecurrenceOp op, ArrayRef<scan::Schedule> schedules,
+                      bool tensorCores) {
   // Several chips or levels share one row.
   for (const runtime::ChoiceRow &row : entry.choice)
     if (row.target == target)
@@ -27,7 +27,7 @@ static void addChoice(runtime::EntryInfo &entry, runtime::Target target,
   auto where = target == runtime::Target::Cuda ? scan::PlanTarget::cuda
                                                : scan::PlanTarget::cpu;
   if (both) {
-    int64_t upTo = scan::recurrentUpTo(op, where);
+    int64_t upTo = scan::recurrentUpTo(op, where, tensorCores);
     entry.choice.push_back(
         {target, upTo,
          scan::stringifySchedule(scan::Schedule::recurrent).str()});
@@ -79,7 +79,8 @@ private:
 /// The program's text without its name: equal programs are compiled once (the
 /// decode entry's is often the forward's recurrent one).
 std::string BundleBuilder::keyOf(const Unit &unit) {
-  OwningOpRef<ModuleOp> copy = unit.module.get().clone();
+  OwningOpRef<ModuleOp> copy =
+      (unit.roles ? unit.roles : unit.module).get().clone();
   tile::ProgramOp program = *copy->getOps<tile::ProgramOp>().begin();
   program.setSymName("program");
   program->removeAttr(scan::kEntryAttr);
@@ -144,8 +145,10 @@ LogicalResult BundleBuilder::addEntry(func::FuncOp function,
     if (failed(units))
       return failure();
     SmallVector<scan::Schedule> schedules;
+    bool tensorCores = false;
     for (Unit &unit : *units) {
       schedules.push_back(unit.plan.getSchedule());
+      tensorCores |= bool(unit.roles);
       if (info.name.empty())
         info = describeEntry(*unit.module->getOps<tile::ProgramOp>().begin(),
                              function.getName());
@@ -156,7 +159,7 @@ LogicalResult BundleBuilder::addEntry(func::FuncOp function,
     }
     addChoice(info,
               target.isCuda() ? runtime::Target::Cuda : runtime::Target::Cpu,
-              op, schedules);
+              op, schedules, tensorCores);
   }
   entries.emplace_back(std::move(info), std::move(used));
   return success();

@@ -123,16 +123,16 @@ static void explainLimit(raw_ostream &os, const Unit &unit, double flops,
                          double bytes, int64_t elementBits) {
   if (unit.target.isCuda()) {
     const targetinfo::GPUInfo &gpu = unit.target.gpu();
-    double arithmetic = flops / gpu.peakF32 * 1e9,
+    double peak = unit.roles ? gpu.peakBF16 : gpu.peakF32;
+    double arithmetic = flops / peak * 1e9,
            memory = bytes / gpu.memoryBandwidth * 1e9;
     os << llvm::formatv(
         "    limit: {0:F2} ns a token, set by {1}: arithmetic {2:F2} ns at "
         "{3:F1} TFLOP/s, memory {4:F2} ns at {5:F1} TB/s, all {6} "
         "multiprocessors at work\n",
         std::max(arithmetic, memory),
-        arithmetic > memory ? "arithmetic" : "memory", arithmetic,
-        gpu.peakF32 / 1e12, memory, gpu.memoryBandwidth / 1e12,
-        gpu.multiprocessors);
+        arithmetic > memory ? "arithmetic" : "memory", arithmetic, peak / 1e12,
+        memory, gpu.memoryBandwidth / 1e12, gpu.multiprocessors);
     return;
   }
   for (const std::string &level : unit.target.levels()) {
@@ -142,6 +142,20 @@ static void explainLimit(raw_ostream &os, const Unit &unit, double flops,
                         "is not known here\n",
                         level, flops / peak, peak);
   }
+}
+
+/// "    roles: chain on 8 warps, prepare on 4, load on 4".
+static void explainRoles(raw_ostream &os, const Unit &unit) {
+  if (!unit.roles)
+    return;
+  os << "    roles of a block:";
+  StringRef separator = " ";
+  unit.roles.get().walk([&](tile::RoleOp role) {
+    os << separator << role.getName() << " on " << int64_t(role.getWarps())
+       << " warps";
+    separator = ", ";
+  });
+  os << "\n";
 }
 
 void prism::explainEntry(raw_ostream &os, func::FuncOp entry,
@@ -194,8 +208,12 @@ void prism::explainEntry(raw_ostream &os, func::FuncOp entry,
       os << "blocks of " << plan.getValueBlock() << " value columns";
     os << llvm::formatv("; {0:F1} kFLOP, {1:F1} FLOP per byte", flops / 1e3,
                         flops / bytes);
-    os << "; products " << (state.getElementType().isF64() ? "f64" : "IEEE f32")
+    os << "; products "
+       << (unit.roles                       ? "bf16 on tensor cores, f32 sums"
+           : state.getElementType().isF64() ? "f64"
+                                            : "IEEE f32")
        << "\n";
+    explainRoles(os, unit);
     explainLimit(os, unit, flops * heads, bytes * heads,
                  state.getElementTypeBitWidth());
     for (const std::string &remark : unit.remarks)

@@ -24,7 +24,8 @@ copyForKernel(const Unit &unit, std::string &symbol, tile::ProgramOp &program) {
   // The lowerings are called as functions here, not as passes that would load
   // the dialects they build.
   unit.module.get().getContext()->loadAllAvailableDialects();
-  OwningOpRef<ModuleOp> copy = unit.module.get().clone();
+  const OwningOpRef<ModuleOp> &source = unit.roles ? unit.roles : unit.module;
+  OwningOpRef<ModuleOp> copy = source.get().clone();
   program = *copy->getOps<tile::ProgramOp>().begin();
   symbol = "prism_" + unit.entry + "_" +
            scan::stringifySchedule(unit.plan.getSchedule()).str();
@@ -41,7 +42,7 @@ static runtime::KernelInfo describe(const Unit &unit, const std::string &symbol,
   info.plan.valueBlock = program.getValueBlock();
   info.plan.stages = unit.plan.getStages();
   info.valueBlocks = program.getValueBlocks();
-  info.matmul = "ieee";
+  info.matmul = unit.roles ? "bf16" : "ieee";
   return info;
 }
 

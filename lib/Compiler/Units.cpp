@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
-#include "Prism/Compiler/Compiler.h"
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
 #include "Prism/Conversion/TileToGPU/TileToGPU.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
 #include "Prism/Pipelines/Pipelines.h"
+#include "TensorCores.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
@@ -137,6 +137,27 @@ static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op,
   return wish;
 }
 
+/// The chunk form on tensor cores, where they take it; else a reason.
+static FailureOr<std::optional<Unit>>
+buildTensorCoreUnit(func::FuncOp entry, const targetinfo::Target &target,
+                    const PlanOverride &given, std::string &whyNot) {
+  for (scan::PlanAttr plan :
+       tensorCorePlans(recurrenceOf(entry), target.gpu(), given, whyNot)) {
+    FailureOr<OwningOpRef<ModuleOp>> module = buildTileModule(entry, plan);
+    if (failed(module))
+      return failure();
+    OwningOpRef<ModuleOp> roles = buildRoles(**module, target.gpu(), whyNot);
+    if (roles)
+      return std::optional(Unit{entry.getName().str(),
+                                target,
+                                plan,
+                                std::move(*module),
+                                std::move(roles),
+                                {}});
+  }
+  return std::optional<Unit>();
+}
+
 /// The first candidate whose tiles fit the chip.
 static FailureOr<Unit> buildCudaUnit(func::FuncOp entry,
                                      ArrayRef<scan::PlanAttr> candidates,
@@ -149,7 +170,7 @@ static FailureOr<Unit> buildCudaUnit(func::FuncOp entry,
     if (failed(module))
       return failure();
     tile::ProgramOp program = *(*module)->getOps<tile::ProgramOp>().begin();
-    Unit unit{entry.getName().str(), target, plan, std::move(*module), {}};
+    Unit unit{entry.getName().str(), target, plan, std::move(*module), {}, {}};
     FailureOr<int64_t> needed = tiletogpu::estimateSharedBytes(program);
     if (failed(needed))
       return failure();
@@ -189,18 +210,30 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
         plan = scan::PlanAttr::get(plan.getContext(), plan.getSchedule(),
                                    plan.getChunk(), 0, plan.getStages());
     FailureOr<Unit> unit = failure();
-    if (target.isCuda()) {
+    std::optional<Unit> onTensorCores;
+    std::string whyNot;
+    if (target.isCuda() && schedule == scan::Schedule::chunk) {
+      auto found = buildTensorCoreUnit(entry, target, wish->given, whyNot);
+      if (failed(found))
+        return failure();
+      onTensorCores = std::move(*found);
+    }
+    if (onTensorCores) {
+      unit = std::move(*onTensorCores);
+    } else if (target.isCuda()) {
       unit = buildCudaUnit(entry, candidates, target, wish->given);
     } else {
       scan::PlanAttr plan = withOverride(candidates.front(), wish->given);
       FailureOr<OwningOpRef<ModuleOp>> module = buildTileModule(entry, plan);
       if (succeeded(module))
-        unit =
-            Unit{entry.getName().str(), target, plan, std::move(*module), {}};
+        unit = Unit{entry.getName().str(), target, plan,
+                    std::move(*module),    {},     {}};
     }
     if (failed(unit))
       return failure();
     unit->remarks = remarks;
+    if (!whyNot.empty() && !unit->roles)
+      unit->remarks.push_back("no tensor cores: " + whyNot);
     units.push_back(std::move(*unit));
   }
   return units;

@@ -14,6 +14,7 @@
 #include "Prism/Dialect/Tile/Transforms/Passes.h"
 #include "Prism/Pipelines/Pipelines.h"
 #include "Prism/Registration/Registration.h"
+#include "Prism/Target/GPU/GPU.h"
 #include "mlir/Transforms/Passes.h"
 
 void prism::registerPrismPasses() {
@@ -28,6 +29,7 @@ void prism::registerPrismPasses() {
   registerScanToTilePasses();
   registerTileToCPUPasses();
   tiletogpu::registerTileToGPUPasses();
+  registerGPUPasses();
 
   // Pipelines.
   registerPrismPipelines();

@@ -13,7 +13,7 @@ struct Chip {
   int capability;
   int64_t sharedKiB;
   int64_t multiprocessors;
-  double bandwidth, peakF32;
+  double bandwidth, peakF32, peakBF16;
   TensorCores cores;
   int minimumPtx, defaultPtx;
 };
@@ -23,16 +23,25 @@ struct Chip {
 // is the system's. Part: A100, A40, L40, H200, H200, B200, B200, B300, RTX
 // 5090.
 static constexpr Chip chips[] = {
-    {"sm_80", 80, 163, 108, 2.0e12, 19.5e12, TensorCores::MmaSync, 70, 70},
-    {"sm_86", 86, 99, 84, 0.7e12, 37.4e12, TensorCores::MmaSync, 71, 71},
-    {"sm_89", 89, 99, 142, 0.86e12, 90.5e12, TensorCores::MmaSync, 78, 78},
-    {"sm_90", 90, 227, 132, 4.8e12, 67e12, TensorCores::MmaSync, 78, 78},
-    {"sm_90a", 90, 227, 132, 4.8e12, 67e12, TensorCores::Wgmma, 80, 80},
-    {"sm_100", 100, 227, 148, 8.0e12, 75e12, TensorCores::MmaSync, 86, 86},
-    {"sm_100a", 100, 227, 148, 8.0e12, 75e12, TensorCores::Tcgen05, 86, 86},
-    {"sm_103a", 103, 227, 148, 8.0e12, 75e12, TensorCores::Tcgen05, 88, 88},
-    {"sm_120", 120, 99, 170, 1.8e12, 104.8e12, TensorCores::MmaSync, 87, 87},
-    {"sm_120a", 120, 99, 170, 1.8e12, 104.8e12, TensorCores::MmaSync, 87, 87},
+    {"sm_80", 80, 163, 108, 2.0e12, 19.5e12, 312e12, TensorCores::MmaSync, 70,
+     70},
+    {"sm_86", 86, 99, 84, 0.7e12, 37.4e12, 149.7e12, TensorCores::MmaSync, 71,
+     71},
+    {"sm_89", 89, 99, 142, 0.86e12, 90.5e12, 181e12, TensorCores::MmaSync, 78,
+     78},
+    {"sm_90", 90, 227, 132, 4.8e12, 67e12, 989e12, TensorCores::MmaSync, 78,
+     78},
+    {"sm_90a", 90, 227, 132, 4.8e12, 67e12, 989e12, TensorCores::Wgmma, 80, 80},
+    {"sm_100", 100, 227, 148, 8.0e12, 75e12, 2250e12, TensorCores::MmaSync, 86,
+     86},
+    {"sm_100a", 100, 227, 148, 8.0e12, 75e12, 2250e12, TensorCores::Tcgen05, 86,
+     86},
+    {"sm_103a", 103, 227, 148, 8.0e12, 75e12, 2250e12, TensorCores::Tcgen05, 88,
+     88},
+    {"sm_120", 120, 99, 170, 1.8e12, 104.8e12, 209.5e12, TensorCores::MmaSync,
+     87, 87},
+    {"sm_120a", 120, 99, 170, 1.8e12, 104.8e12, 209.5e12, TensorCores::MmaSync,
+     87, 87},
 };
 
 static constexpr StringLiteral names[] = {
@@ -56,6 +65,7 @@ std::optional<GPUInfo> prism::targetinfo::lookupChip(StringRef name) {
     info.multiprocessors = chip.multiprocessors;
     info.memoryBandwidth = chip.bandwidth;
     info.peakF32 = chip.peakF32;
+    info.peakBF16 = chip.peakBF16;
     info.tensorCores = chip.cores;
     info.minimumPtx = chip.minimumPtx;
     info.ptxVersion = chip.defaultPtx;

@@ -46,6 +46,9 @@ struct Unit {
   targetinfo::Target target;
   scan::PlanAttr plan;
   mlir::OwningOpRef<mlir::ModuleOp> module; // holds the program
+  /// The program for tensor cores, its dots rounded and split into roles; null
+  /// where the plain one is compiled.
+  mlir::OwningOpRef<mlir::ModuleOp> roles;
   /// Why a schedule that one might expect was not taken; for --explain.
   std::vector<std::string> remarks;
 };

@@ -38,6 +38,7 @@ struct GPUInfo {
   int64_t multiprocessors = 0; // of the largest part with this chip
   double memoryBandwidth = 0;  // bytes per second, datasheet of that part
   double peakF32 = 0;          // FLOP per second of its FMA units, datasheet
+  double peakBF16 = 0; // of its tensor cores, dense, f32 sums, datasheet
   TensorCores tensorCores = TensorCores::None;
   int minimumPtx = 0; // major * 10 + minor
   int ptxVersion = 0; // to emit; at least minimumPtx

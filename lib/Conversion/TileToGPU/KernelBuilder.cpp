@@ -337,10 +337,45 @@ Value KernelBuilder::addressOf(const Slice &slice, ValueRange indices) {
                              access.pointer, ArrayRef<LLVM::GEPArg>{offset});
 }
 
+Value KernelBuilder::safeAddress(const Slice &slice, ValueRange indices,
+                                 Value inside) {
+  Value address = addressOf(slice, indices);
+  if (!inside)
+    return address;
+  return b.select(inside, address, accesses[slice.view.getArgNumber()].pointer);
+}
+
+Value KernelBuilder::stepStride(const Slice &slice) {
+  Value stride = accesses[slice.view.getArgNumber()].strides.front();
+  if (!stride)
+    stride = b.i64(1);
+  return program.getReverse() ? b.sub(b.i64(0), stride) : stride;
+}
+
+Value KernelBuilder::alignmentBits(const Slice &slice) {
+  const Access &access = accesses[slice.view.getArgNumber()];
+  Value bits = LLVM::PtrToIntOp::create(b, b.getI64Type(), access.pointer);
+  int64_t bytes = cast<ViewType>(slice.view.getType())
+                      .getElementType()
+                      .getIntOrFloatBitWidth() /
+                  8;
+  auto add = [&](Value elements) {
+    bits = arith::OrIOp::create(b, bits, b.mul(elements, b.i64(bytes)));
+  };
+  for (Value stride : access.strides)
+    if (stride)
+      add(stride);
+  add(b.wide(scalars.lookup(slice.offsets.back())));
+  return access.present ? b.select(access.present, bits, b.i64(0)) : bits;
+}
+
 Value KernelBuilder::loadElement(const Slice &slice, ValueRange indices,
                                  Type type) {
+  return loadFrom(slice, addressOf(slice, indices), type);
+}
+
+Value KernelBuilder::loadFrom(const Slice &slice, Value address, Type type) {
   Type element = cast<ViewType>(slice.view.getType()).getElementType();
-  Value address = addressOf(slice, indices);
   if (!element.isBF16())
     return b.castReal(LLVM::LoadOp::create(b, element, address), type);
   // bf16 is the upper half of an f32; no chip needs an instruction for it.

@@ -90,6 +90,20 @@ public:
   /// All of these for one element.
   mlir::Value elementInside(const Slice &slice, mlir::ValueRange indices);
 
+  /// Address of an element; where `inside` is false, one that may be read all
+  /// the same (if the argument is there at all).
+  mlir::Value safeAddress(const Slice &slice, mlir::ValueRange indices,
+                          mlir::Value inside);
+  /// Elements from one step's row to the next one's, i64: negative in reverse.
+  /// The view has time.
+  mlir::Value stepStride(const Slice &slice);
+  /// Address and strides of the slice's argument in bytes, or-ed: what no row's
+  /// start can be aligned better than. 0 for an absent argument.
+  mlir::Value alignmentBits(const Slice &slice);
+
+  /// The element at an address, converted.
+  mlir::Value loadFrom(const Slice &slice, mlir::Value address,
+                       mlir::Type type);
   mlir::Value loadElement(const Slice &slice, mlir::ValueRange indices,
                           mlir::Type type);
   void storeElement(const Slice &slice, mlir::ValueRange indices,

@@ -5,6 +5,7 @@
 #include "Prism/Conversion/TileToGPU/TileToGPU.h"
 #include "KernelBuilder.h"
 #include "RegisterLowering.h"
+#include "Roles/RolesLowering.h"
 #include "SharedLowering.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Remarks.h"
@@ -23,6 +24,8 @@ StringRef prism::tiletogpu::stringifyStrategy(Strategy strategy) {
     return "shared";
   case Strategy::Registers:
     return "registers";
+  case Strategy::Roles:
+    return "roles";
   }
   llvm_unreachable("unknown strategy");
 }
@@ -76,14 +79,15 @@ static LogicalResult checkOptions(ProgramOp program,
 
 static constexpr StringLiteral kSharedSymbol = "prism_shared";
 
-static Value sharedMemory(ScalarBuilder &b, ModuleOp module) {
+static Value sharedMemory(ScalarBuilder &b, ModuleOp module,
+                          int64_t alignment = 16) {
   auto memory = module.lookupSymbol<LLVM::GlobalOp>(kSharedSymbol);
   if (!memory) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
     memory = LLVM::GlobalOp::create(
         b, LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false,
-        LLVM::Linkage::External, kSharedSymbol, Attribute(), /*alignment=*/16,
+        LLVM::Linkage::External, kSharedSymbol, Attribute(), alignment,
         /*addrSpace=*/3);
   }
   return LLVM::AddressOfOp::create(b, memory);
@@ -128,6 +132,41 @@ emitShared(ProgramOp program, const GPUOptions &options, StringRef symbol) {
   return info;
 }
 
+static FailureOr<GPUKernelInfo> emitRoleKernel(ProgramOp program,
+                                               const GPUOptions &options,
+                                               RolesPlan &plan,
+                                               StringRef symbol) {
+  GPUKernelInfo info;
+  info.threads = plan.threads;
+  info.strategy = Strategy::Roles;
+  ScalarBuilder b(program.getLoc(), program.getContext());
+  KernelBuilder kernel(program, b);
+  LLVM::LLVMFuncOp function = kernel.createKernel(symbol, info.threads);
+  Value memory =
+      sharedMemory(b, program->getParentOfType<ModuleOp>(), kSwizzleBytes);
+  kernel.enterItem(kernel.block());
+  emitRoles(kernel, b, plan, memory);
+  kernel.finish();
+  info.sharedBytes = plan.bytes();
+  if (info.sharedBytes <= options.target.sharedMemoryPerBlock)
+    return info;
+  function.erase();
+  return program.emitOpError("needs ")
+         << info.sharedBytes << " bytes of shared memory, "
+         << options.target.chip << " offers "
+         << options.target.sharedMemoryPerBlock << " a block";
+}
+
+static bool hasRoles(ProgramOp program) {
+  return !program.getBody().getOps<RoleOp>().empty();
+}
+
+bool prism::tiletogpu::canEmitRoles(ProgramOp program, std::string &whyNot) {
+  return succeeded(RolesPlan::make(program, whyNot));
+}
+
+int64_t prism::tiletogpu::rolesScratchBytes() { return kRolesScratchBytes; }
+
 FailureOr<int64_t> prism::tiletogpu::estimateSharedBytes(ProgramOp program) {
   FailureOr<SharedPlan> plan = SharedPlan::make(program);
   if (failed(plan))
@@ -151,6 +190,20 @@ prism::tiletogpu::convertProgramToGPU(ProgramOp program,
 
   std::string declined;
   FailureOr<GPUKernelInfo> info = failure();
+  if (hasRoles(program)) {
+    FailureOr<RolesPlan> plan = RolesPlan::make(program, declined);
+    if (succeeded(plan))
+      info = emitRoleKernel(program, options, *plan, symbol);
+    else
+      program.emitOpError("has roles that there is no code for: ") << declined;
+    if (failed(info)) {
+      program.setSymName(ownName);
+      return failure();
+    }
+    info->symbol = symbol;
+    program.erase();
+    return info;
+  }
   bool wantsRegisters =
       options.strategy == Strategy::Registers ||
       (options.strategy == Strategy::Automatic && program.getChunk() == 1);

@@ -32,8 +32,17 @@ static LogicalResult lowerMath(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
+/// NVVM ops that have no LLVM intrinsic are written as PTX. The others stay.
+static LogicalResult writePTXOps(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  populateNVVMToLLVMConversionPatterns(patterns);
+  ConversionTarget target(*module.getContext());
+  target.addLegalDialect<LLVM::LLVMDialect>();
+  return applyPartialConversion(module, target, std::move(patterns));
+}
+
 LogicalResult prism::lowerKernelToNVVM(ModuleOp module) {
-  if (failed(lowerMath(module)))
+  if (failed(lowerMath(module)) || failed(writePTXOps(module)))
     return failure();
   MLIRContext *context = module.getContext();
   LLVMTypeConverter converter(context);
@@ -44,7 +53,6 @@ LogicalResult prism::lowerKernelToNVVM(ModuleOp module) {
   index::populateIndexToLLVMConversionPatterns(converter, patterns);
   populateMathToLLVMConversionPatterns(converter, patterns,
                                        /*approximateLog1p=*/false);
-  populateNVVMToLLVMConversionPatterns(patterns);
   ub::populateUBToLLVMConversionPatterns(converter, patterns);
   LLVMConversionTarget target(*context);
   target.addLegalOp<ModuleOp>();

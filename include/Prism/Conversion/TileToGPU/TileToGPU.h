@@ -6,10 +6,13 @@
 // It yields one llvm.func kernel whose body is arith, math and scf on scalars
 // with llvm loads and stores; Target/GPU makes PTX of it.
 //
-// Two strategies, chosen by the program alone:
+// Three strategies, chosen by the program alone:
 //  * shared: one block per work item, tiles in shared memory. Any program.
 //  * registers: chunk 1 only. A thread owns one value column and every
 //    lanes-th key row of it; sums over keys are warp shuffles. No barriers.
+//  * roles: a program that tile-specialize-roles has split. Warpgroup products
+//  on
+//    tensor cores, asynchronous copies.
 //
 // docs/GPU.md describes both.
 //
@@ -29,7 +32,7 @@ class ProgramOp;
 
 namespace prism::tiletogpu {
 
-enum class Strategy { Automatic, Shared, Registers };
+enum class Strategy { Automatic, Shared, Registers, Roles };
 
 llvm::StringRef stringifyStrategy(Strategy strategy);
 
@@ -58,6 +61,11 @@ struct GPUKernelInfo {
 /// Bytes of shared memory that the shared strategy needs for a program; fails
 /// with a diagnostic on an op that it has no code for.
 llvm::FailureOr<int64_t> estimateSharedBytes(tile::ProgramOp program);
+
+/// Whether there is code for a program of roles; else why not.
+bool canEmitRoles(tile::ProgramOp program, std::string &whyNot);
+/// Shared memory that a kernel of roles takes beyond its channels, at most.
+int64_t rolesScratchBytes();
 
 /// Replaces `program` by a kernel of the same module.
 llvm::FailureOr<GPUKernelInfo> convertProgramToGPU(tile::ProgramOp program,

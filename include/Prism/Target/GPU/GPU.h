@@ -30,6 +30,9 @@ namespace prism {
 /// an f64 one is an error that says so.
 llvm::LogicalResult lowerKernelToNVVM(mlir::ModuleOp module);
 
+/// Registers `convert-gpu-kernel-to-nvvm`, the same as a pass.
+void registerGPUPasses();
+
 /// PTX of a kernel module, for the chip and PTX version of `target`. The same
 /// module gives the same bytes. PTX that calls an external function (it could
 /// never load) is an error.

@@ -83,7 +83,11 @@ SmallVector<PlanAttr> prism::scan::candidatePlans(RecurrenceOp op,
   return plans;
 }
 
-int64_t prism::scan::recurrentUpTo(RecurrenceOp op, PlanTarget target) {
+int64_t prism::scan::recurrentUpTo(RecurrenceOp op, PlanTarget target,
+                                   bool tensorCores) {
+  // A chunk of 64 costs on tensor cores what some dozen steps cost without.
+  if (tensorCores)
+    return 15;
   // The plain SIMT chunk form is slower than stepping with the state in
   // registers (an H200, K = V = 128, 16 heads, T = 2048: 2.10 against 1.54 ms).
   if (target == PlanTarget::cuda)

@@ -53,10 +53,11 @@ LogicalResult SendOp::verify() {
   return verifyPlace(*this);
 }
 
-LogicalResult ReceiveOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location>, ValueRange operands,
-    DictionaryAttr, OpaqueProperties, RegionRange,
-    SmallVectorImpl<Type> &types) {
+LogicalResult ReceiveOp::inferReturnTypes(MLIRContext *,
+                                          std::optional<Location>,
+                                          ValueRange operands, DictionaryAttr,
+                                          OpaqueProperties, RegionRange,
+                                          SmallVectorImpl<Type> &types) {
   ArrayRef<Type> message =
       cast<ChannelType>(operands.front().getType()).getMessage();
   types.append(message.begin(), message.end());

@@ -1,0 +1,180 @@
+//===- ComputeRole.cpp - The frame of a role that computes ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "ComputeRole.h"
+#include "../ElementOps.h"
+#include "../TileOpKinds.h"
+
+using namespace mlir;
+using namespace prism::tile;
+using namespace prism::tiletogpu;
+
+ComputeRole::ComputeRole(KernelBuilder &kernel, ScalarBuilder &b,
+                         Instructions &in, Ports &ports, RolesPlan &plan,
+                         const RolePlan &role, Value memory, Value thread,
+                         Value warp, Value lane)
+    : kernel(kernel), b(b), in(in), ports(ports), plan(plan), role(role),
+      memory(memory), thread(thread), warp(warp), lane(lane),
+      chain(RoleOp(role.role).getName() == "chain") {
+  // Constants stand before the roles.
+  auto program = RoleOp(role.role)->getParentOfType<ProgramOp>();
+  for (Operation &op : program.getBody().getOps())
+    if (isSplat(op.getNumResults() ? op.getResult(0) : Value()))
+      emitOp(&op);
+}
+
+void ComputeRole::roleBarrier() {
+  in.syncThreads(role.barrier, RoleOp(role.role).getWarps() * 32);
+}
+
+void ComputeRole::emit() {
+  for (Operation &op : RoleOp(role.role).getBody().getOps())
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      emitLoop(loop);
+    else
+      emitOp(&op);
+}
+
+void ComputeRole::emitLoop(scf::ForOp loop) {
+  SmallVector<Value> carried;
+  for (Value init : loop.getInitArgs()) {
+    Matrix &start = matrixOf(init);
+    settle(start);
+    for (int64_t block = 0; block < start.shape.blocks; ++block)
+      carried.push_back(toStruct(start, block));
+  }
+  Value lower = kernel.scalars.lookup(loop.getLowerBound()),
+        step = kernel.scalars.lookup(loop.getStep());
+  Value laneBefore = lane, threadBefore = thread;
+  auto made = scf::ForOp::create(
+      b, lower, kernel.scalars.lookup(loop.getUpperBound()), step, carried);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(made.getBody());
+    Value at = made.getInductionVar();
+    kernel.scalars.map(loop.getInductionVar(), at);
+    Value n =
+        arith::DivUIOp::create(b, arith::SubIOp::create(b, at, lower), step);
+    ports.beginIteration(arith::IndexCastOp::create(b, b.getI32Type(), n));
+    lane = in.opaque(lane);
+    thread = in.opaque(thread);
+    // Scratch of the last iteration has been read.
+    if (!chain)
+      roleBarrier();
+    auto define = [&](ValueRange tiles, ValueRange structs) {
+      for (Value tile : tiles) {
+        SmallVector<Value> registers;
+        for (int64_t block = 0; block < shapeOf(tile).blocks; ++block) {
+          registers.append(in.unpack(structs.front()));
+          structs = structs.drop_front();
+        }
+        this->define(tile, registers);
+      }
+    };
+    define(loop.getRegionIterArgs(), made.getRegionIterArgs());
+    for (Operation &op : loop.getBody()->without_terminator())
+      emitOp(&op);
+    settleAll();
+    SmallVector<Value> next;
+    for (Value yielded : loop.getBody()->getTerminator()->getOperands()) {
+      Matrix &matrix = matrixOf(yielded);
+      settle(matrix);
+      for (int64_t block = 0; block < matrix.shape.blocks; ++block)
+        next.push_back(toStruct(matrix, block));
+    }
+    if (!next.empty() || made.getBody()->empty() ||
+        !made.getBody()->back().hasTrait<OpTrait::IsTerminator>())
+      scf::YieldOp::create(b, next);
+  }
+  lane = laneBefore;
+  thread = threadBefore;
+  ValueRange results = made.getResults();
+  for (Value tile : loop.getResults()) {
+    SmallVector<Value> registers;
+    for (int64_t block = 0; block < shapeOf(tile).blocks; ++block) {
+      registers.append(in.unpack(results.front()));
+      results = results.drop_front();
+    }
+    define(tile, registers);
+  }
+}
+
+void ComputeRole::emitOp(Operation *op) {
+  if (auto dot = dyn_cast<DotOp>(op))
+    return emitDot(dot);
+  if (auto send = dyn_cast<SendOp>(op))
+    return emitSend(send);
+  if (auto receive = dyn_cast<ReceiveOp>(op))
+    return emitReceive(receive);
+  if (auto release = dyn_cast<ReleaseOp>(op))
+    return emitRelease(release);
+  if (auto load = dyn_cast<LoadOp>(op))
+    return emitLoad(load);
+  if (auto store = dyn_cast<StoreOp>(op))
+    return emitStore(store);
+  if (auto invert = dyn_cast<InvertOp>(op))
+    return emitInvert(invert);
+  if (op->getNumResults() == 1 && isTensor(op->getResult(0))) {
+    if (tensorType(op->getResult(0)).getRank() == 1)
+      return emitVectorOp(op);
+    return emitMatrixOp(op);
+  }
+  kernel.cloneScalarOp(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+void ComputeRole::emitReceive(ReceiveOp receive) {
+  Value channel = receive.getChannel();
+  ports.receive(channel);
+  for (auto [i, value] : llvm::enumerate(receive.getValues())) {
+    auto type = tensorType(value);
+    Value at = ports.part(channel, i);
+    if (type.getRank() == 2) {
+      Matrix &matrix = matrices[value];
+      matrix = {};
+      matrix.kind = Matrix::Kind::Shared;
+      matrix.memory = at;
+      matrix.layout = {type.getDimSize(0), type.getDimSize(1)};
+      matrix.channel = channel;
+    } else {
+      Vector &vector = vectors[value];
+      vector = {};
+      vector.kind = Vector::Kind::Shared;
+      vector.memory = at;
+      vector.element = type.getElementType();
+      vector.length = type.getDimSize(0);
+    }
+  }
+}
+
+void ComputeRole::emitRelease(ReleaseOp release) {
+  // A product that reads the slot must have run.
+  int64_t reader = lastReader.lookup(release.getChannel());
+  if (reader > groupsRetired) {
+    in.waitForAllBut(groupsIssued - reader);
+    groupsRetired = reader;
+  }
+  ports.release(release.getChannel());
+}
+
+void ComputeRole::emitSend(SendOp send) {
+  Value channel = send.getChannel();
+  ports.acquire(channel);
+  for (auto [i, value] : llvm::enumerate(send.getValues())) {
+    auto type = tensorType(value);
+    Value to = ports.part(channel, i);
+    if (type.getRank() == 1) {
+      writeSpread(value, to);
+      continue;
+    }
+    Matrix &matrix = matrixOf(value);
+    if (matrix.kind == Matrix::Kind::Shared)
+      continue; // made in place
+    writePacked(matrix, to, {type.getDimSize(0), type.getDimSize(1)});
+  }
+  ports.publish(channel);
+}

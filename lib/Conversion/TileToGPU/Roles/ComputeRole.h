@@ -1,0 +1,165 @@
+//===- ComputeRole.h - Roles that compute -----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Emits the role `prepare` or `chain`.
+//
+// MATRICES. A result is an accumulator in registers (Layouts.h). In the chain
+// it is the transposed matrix: S' (values x keys), X' (values x rows). So the
+// state and everything computed from it has its rows, the value columns, spread
+// over warpgroups that never meet, and is, rounded, the A operand (in
+// registers) of the next product, whose other operand, which does not depend on
+// the state, lies in shared memory:
+//
+//     K S      (S' K')'      S' in registers, K in shared memory
+//     T X      (X' T')'      X' in registers, T in shared memory
+//     K' E + S (E' K + S')'
+//
+// In the preparation matrices are not transposed and both operands lie in
+// shared memory.
+//
+// PRODUCTS are asynchronous. Each is a group of its own; the first op that
+// needs its registers waits for it and for all before it, and only then. So the
+// order of the ops in the role decides what overlaps with what.
+//
+// VECTORS. In the preparation each thread holds an element (spreadIndex); what
+// a matrix op reads goes through shared memory first. In the chain vectors come
+// from channels, and are read where they are used.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PRISM_LIB_CONVERSION_TILETOGPU_ROLES_COMPUTEROLE_H
+#define PRISM_LIB_CONVERSION_TILETOGPU_ROLES_COMPUTEROLE_H
+
+#include "Ports.h"
+
+namespace prism::tiletogpu {
+
+struct Matrix {
+  enum class Kind { Splat, Decay, Shared, Accumulator, Packed };
+  Kind kind = Kind::Splat;
+  mlir::Value scalar; ///< Splat
+  tile::DecayMatrixOp decay;
+  mlir::Value memory; ///< Shared
+  Swizzled layout = {0, 0};
+  mlir::Value channel; ///< Shared: whose slot it lies in
+  Accumulator shape = {0};
+  /// Accumulator: f32 each. Packed: i32, two neighbours of a row each.
+  llvm::SmallVector<mlir::Value> registers;
+  /// A product that may still run: an llvm.struct for each 64 rows.
+  llvm::SmallVector<mlir::Value> running;
+  int64_t group = 0;
+};
+
+struct Vector {
+  enum class Kind { Splat, Shared, Spread, Lazy };
+  Kind kind = Kind::Splat;
+  mlir::Value value;             ///< Splat and Spread: the scalar
+  mlir::Value memory;            ///< Shared: element 0
+  mlir::Operation *op = nullptr; ///< Lazy
+  mlir::Type element;
+  int64_t length = 0;
+  mlir::Value last;          ///< of a sum: its last element, in every thread
+  mlir::Value plain, paired; ///< Spread: copies in shared memory, or null
+};
+
+class ComputeRole {
+public:
+  ComputeRole(KernelBuilder &kernel, ScalarBuilder &b, Instructions &in,
+              Ports &ports, RolesPlan &plan, const RolePlan &role,
+              mlir::Value memory, mlir::Value thread, mlir::Value warp,
+              mlir::Value lane);
+  void emit();
+
+private:
+  // ComputeRole.cpp: the frame.
+  void emitLoop(mlir::scf::ForOp loop);
+  void emitOp(mlir::Operation *op);
+  void emitSend(tile::SendOp send);
+  void emitReceive(tile::ReceiveOp receive);
+  void emitRelease(tile::ReleaseOp release);
+  void roleBarrier();
+  bool isChain() const { return chain; }
+
+  // Products.cpp
+  void emitDot(tile::DotOp dot);
+  void settle(Matrix &matrix);
+  void settleAll();
+  llvm::SmallVector<mlir::Value> startOf(mlir::Value acc, Accumulator shape);
+  mlir::Value toStruct(const Matrix &matrix, int64_t block);
+
+  // Matrices.cpp
+  Matrix &matrixOf(mlir::Value tile);
+  Accumulator shapeOf(mlir::Value tile) const;
+  void emitMatrixOp(mlir::Operation *op);
+  void emitRounding(mlir::arith::TruncFOp op);
+  void emitExtension(mlir::arith::ExtFOp op);
+  void emitScale(mlir::Value result, mlir::Value input, mlir::Value scale,
+                 bool rows);
+  void emitBroadcast(tile::BroadcastOp op);
+  void emitDecay(tile::DecayMatrixOp op);
+  mlir::Value decayAt(tile::DecayMatrixOp op, int64_t r);
+  struct Sum {
+    mlir::Value high, low, token, place;
+  };
+  const Sum &sumAt(mlir::Value vector, mlir::Value first, int64_t offset,
+                   llvm::ArrayRef<int64_t> order);
+  mlir::Value registerOf(mlir::Value tile, int64_t r);
+  void define(mlir::Value tile, llvm::SmallVector<mlir::Value> registers);
+  /// A vector's elements for the registers' rows or columns as the tile has
+  /// them: of register r, element [r].
+  llvm::SmallVector<mlir::Value> spreadOver(mlir::Value vector,
+                                            Accumulator shape, bool rows);
+
+  // Transfers.cpp: between registers, shared and global memory.
+  void writePacked(const Matrix &matrix, mlir::Value to, Swizzled layout);
+  llvm::SmallVector<mlir::Value> readPairs(const Matrix &matrix);
+  void emitLoad(tile::LoadOp load);
+  void emitStore(tile::StoreOp store);
+  void storeStaged(const Slice &slice, Matrix &matrix);
+  void storePiece(mlir::Value piece, mlir::Value to, mlir::Value aligned);
+  void storeElements(const Slice &slice, Matrix &matrix);
+  mlir::Value inBlock(const Slice &slice, Accumulator shape, int64_t r);
+  llvm::SmallVector<mlir::Value, 2> tileIndex(Accumulator shape, int64_t r);
+  mlir::Value firstRow();    ///< of this lane's accumulators, i32
+  mlir::Value firstColumn(); ///< i32
+
+  // Vectors.cpp
+  void emitVectorOp(mlir::Operation *op);
+  void emitGateSum(tile::GateSumOp op);
+  mlir::Value spread(mlir::Value vector);
+  mlir::Value elementAt(mlir::Value vector, mlir::Value index);
+  mlir::Value lastOf(mlir::Value vector);
+  mlir::Value plainCopy(Vector &vector);
+  mlir::Value pairedCopy(mlir::Value vector);
+  void writeSpread(mlir::Value vector, mlir::Value to);
+  bool isCheap(mlir::Operation *op) const;
+  mlir::Value elementOf(mlir::Operation *op,
+                        llvm::ArrayRef<mlir::Value> operands);
+  mlir::Value spreadIndex(int64_t length);
+  mlir::Value isWriter(int64_t length);
+
+  // Inverse.cpp
+  void emitInvert(tile::InvertOp op);
+
+  KernelBuilder &kernel;
+  ScalarBuilder &b;
+  Instructions &in;
+  Ports &ports;
+  RolesPlan &plan;
+  const RolePlan &role;
+  mlir::Value memory, thread, warp, lane; ///< of the role
+  mlir::Value staging;                    ///< of storeStaged, made at need
+  bool chain;
+  llvm::DenseMap<mlir::Value, Matrix> matrices;
+  llvm::DenseMap<mlir::Value, Vector> vectors;
+  using SumKey = std::pair<std::pair<mlir::Value, const void *>, int64_t>;
+  llvm::DenseMap<SumKey, Sum> sums;
+  int64_t groupsIssued = 0, groupsRetired = 0;
+  /// Groups that read a channel's slot: the last one.
+  llvm::DenseMap<mlir::Value, int64_t> lastReader;
+};
+
+} // namespace prism::tiletogpu
+
+#endif // PRISM_LIB_CONVERSION_TILETOGPU_ROLES_COMPUTEROLE_H

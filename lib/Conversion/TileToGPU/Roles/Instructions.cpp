@@ -1,0 +1,305 @@
+//===- Instructions.cpp - Warp and warpgroup instructions -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Instructions.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace prism::tiletogpu;
+
+//===----------------------------------------------------------------------===//
+// Addresses
+//===----------------------------------------------------------------------===//
+
+Value Instructions::advance(Value pointer, int64_t bytes) {
+  if (bytes == 0)
+    return pointer;
+  return LLVM::GEPOp::create(
+      b, pointer.getType(), b.getI8Type(), pointer,
+      ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(int32_t(bytes))});
+}
+
+Value Instructions::advance(Value pointer, Value bytes) {
+  return LLVM::GEPOp::create(b, pointer.getType(), b.getI8Type(), pointer,
+                             ArrayRef<LLVM::GEPArg>{bytes});
+}
+
+Value Instructions::load(Type type, Value pointer, int64_t alignment) {
+  return LLVM::LoadOp::create(b, type, pointer, alignment);
+}
+
+void Instructions::store(Value value, Value pointer, int64_t alignment) {
+  LLVM::StoreOp::create(b, value, pointer, alignment);
+}
+
+Value Instructions::bitAnd(Value a, int64_t mask) {
+  return arith::AndIOp::create(b, a, b.integer(a.getType(), mask));
+}
+
+Value Instructions::bitXor(Value a, Value c) {
+  return arith::XOrIOp::create(b, a, c);
+}
+
+Value Instructions::equals(Value a, int64_t constant) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, a,
+                               b.integer(a.getType(), constant));
+}
+
+Value Instructions::opaque(Value a) {
+  return LLVM::InlineAsmOp::create(
+             b, TypeRange(b.getI32Type()), ValueRange(a), "mov.b32 $0, $1;",
+             "=r,r", /*has_side_effects=*/true, /*is_align_stack=*/false,
+             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// Barriers
+//===----------------------------------------------------------------------===//
+
+void Instructions::initialise(Value barrier, int64_t arrivals) {
+  NVVM::MBarrierInitOp::create(b, barrier, b.i32(arrivals), Value());
+}
+
+void Instructions::arrive(Value barrier) {
+  NVVM::MBarrierArriveOp::create(b, b.getI64Type(), barrier, Value());
+}
+
+void Instructions::wait(Value barrier, Value parity) {
+  // The hint is how long a thread may sleep in one try, in nanoseconds.
+  NVVM::MBarrierTryWaitParityOp::create(b, barrier, parity, b.i32(0x989680));
+}
+
+void Instructions::fenceForAsync() {
+  auto *ctx = b.getContext();
+  NVVM::FenceProxyOp::create(
+      b, NVVM::ProxyKindAttr::get(ctx, NVVM::ProxyKind::async_shared),
+      NVVM::SharedSpaceAttr::get(ctx, NVVM::SharedSpace::shared_cta));
+}
+
+void Instructions::syncWarp() { NVVM::SyncWarpOp::create(b, b.i32(-1)); }
+
+void Instructions::syncThreads(int64_t id, int64_t threads) {
+  NVVM::BarrierOp::create(b, TypeRange(), b.i32(id), b.i32(threads),
+                          NVVM::BarrierReductionAttr(), Value());
+}
+
+//===----------------------------------------------------------------------===//
+// Warpgroup products
+//===----------------------------------------------------------------------===//
+
+void Instructions::fence() { NVVM::WgmmaFenceAlignedOp::create(b); }
+void Instructions::commit() { NVVM::WgmmaGroupSyncAlignedOp::create(b); }
+void Instructions::waitForAllBut(int64_t groups) {
+  NVVM::WgmmaWaitGroupSyncOp::create(b, uint64_t(groups));
+}
+
+Type Instructions::accumulatorType(int64_t registers) {
+  SmallVector<Type> members(registers, b.getF32Type());
+  return LLVM::LLVMStructType::getLiteral(b.getContext(), members);
+}
+
+Value Instructions::pack(ValueRange registers) {
+  Value all = LLVM::UndefOp::create(b, accumulatorType(registers.size()));
+  for (auto [i, value] : llvm::enumerate(registers))
+    all = LLVM::InsertValueOp::create(b, all, value,
+                                      ArrayRef<int64_t>{int64_t(i)});
+  return all;
+}
+
+SmallVector<Value> Instructions::unpack(Value accumulator) {
+  SmallVector<Value> registers;
+  auto type = cast<LLVM::LLVMStructType>(accumulator.getType());
+  for (int64_t i = 0, e = type.getBody().size(); i < e; ++i)
+    registers.push_back(
+        LLVM::ExtractValueOp::create(b, accumulator, ArrayRef<int64_t>{i}));
+  return registers;
+}
+
+/// PTX ISA, "Matrix Descriptor Format": address / 16 in bits 0-13, the stride
+/// between slabs in bits 16-29 (read along rows only), that between groups of
+/// eight rows in bits 32-45, the 128-byte swizzle as 1 in bits 62-63. In a
+/// cluster the upper bits of a shared address name the block: they are cut off.
+Value Instructions::descriptor(Value tile, Swizzled layout, Contracted along) {
+  Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), tile);
+  Value units = arith::ShRUIOp::create(b, bitAnd(address, 0x3ffff), b.i32(4));
+  uint64_t leading =
+      along == Contracted::AlongRows ? layout.slabBytes() / 16 : 1;
+  uint64_t fields =
+      uint64_t(1) << 62 | uint64_t(kSwizzleBytes / 16) << 32 | leading << 16;
+  Value wide = arith::ExtUIOp::create(b, b.getI64Type(), units);
+  return arith::OrIOp::create(b, wide, b.i64(int64_t(fields)));
+}
+
+Value Instructions::descriptorStep(Value descriptor, Swizzled layout,
+                                   Contracted along, int64_t step) {
+  int64_t bytes = along == Contracted::AlongColumns
+                      ? step / 4 * layout.slabBytes() + step % 4 * 32
+                      : step * 16 * kSlabRowBytes;
+  return bytes ? b.add(descriptor, b.i64(bytes / 16)) : descriptor;
+}
+
+Value Instructions::multiply(Value acc, int64_t columns, Value a,
+                             Contracted alongA, Value bOperand,
+                             Contracted alongB) {
+  auto *ctx = b.getContext();
+  auto layoutA = alongA == Contracted::AlongColumns ? NVVM::MMALayout::row
+                                                    : NVVM::MMALayout::col;
+  auto layoutB = alongB == Contracted::AlongColumns ? NVVM::MMALayout::col
+                                                    : NVVM::MMALayout::row;
+  auto scale = acc ? NVVM::WGMMAScaleOut::one : NVVM::WGMMAScaleOut::zero;
+  if (!acc)
+    acc = LLVM::UndefOp::create(b, accumulatorType(columns / 2));
+  auto shape = NVVM::MMAShapeAttr::get(ctx, 64, int(columns), 16);
+  return NVVM::WgmmaMmaAsyncOp::create(
+      b, acc.getType(), acc, a, bOperand, shape, NVVM::WGMMATypes::bf16,
+      NVVM::WGMMATypes::bf16, NVVM::WGMMATypes::f32, scale,
+      NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one, layoutA, layoutB,
+      NVVM::MMAIntOverflowAttr());
+}
+
+/// NVVM has no op for A in registers. A product that starts anew has outputs
+/// only: zeros moved into its registers would make ptxas wait for whatever ran
+/// in them before (C7517).
+Value Instructions::multiply(Value acc, int64_t columns, ValueRange a,
+                             Value bOperand, Contracted alongB) {
+  int64_t registers = columns / 2, inputs = acc ? registers : 0;
+  std::string text, constraints;
+  llvm::raw_string_ostream os(text), cs(constraints);
+  os << "wgmma.mma_async.sync.aligned.m64n" << columns << "k16.f32.bf16.bf16 {";
+  for (int64_t i = 0; i < registers; ++i)
+    os << (i ? ", $" : "$") << i;
+  os << "}, {";
+  for (int64_t i = 0; i < 4; ++i)
+    os << (i ? ", $" : "$") << registers + inputs + i;
+  os << "}, $" << registers + inputs + 4 << ", " << (acc ? 1 : 0) << ", 1, 1, "
+     << (alongB == Contracted::AlongRows ? 1 : 0) << ";";
+  for (int64_t i = 0; i < registers; ++i)
+    cs << "=f,";
+  for (int64_t i = 0; i < inputs; ++i)
+    cs << i << ",";
+  cs << "r,r,r,r,l";
+  SmallVector<Value> operands;
+  if (acc)
+    operands = unpack(acc);
+  operands.append(a.begin(), a.end());
+  operands.push_back(bOperand);
+  auto product = LLVM::InlineAsmOp::create(
+      b, TypeRange(accumulatorType(registers)), operands, text, constraints,
+      /*has_side_effects=*/true, /*is_align_stack=*/false,
+      LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+  return product.getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// Warps
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> Instructions::multiplyWarpTf32(ValueRange acc,
+                                                  ArrayRef<Value> a,
+                                                  ArrayRef<Value> bOperand) {
+  auto bits = [&](ArrayRef<Value> operands) {
+    SmallVector<Value> words;
+    for (Value operand : operands)
+      words.push_back(arith::BitcastOp::create(b, b.getI32Type(), operand));
+    return words;
+  };
+  Type result = LLVM::LLVMStructType::getLiteral(
+      b.getContext(), SmallVector<Type>(4, b.getF32Type()));
+  Value product = NVVM::MmaOp::create(
+      b, result, bits(a), bits(bOperand), acc, ArrayRef<int64_t>{16, 8, 8},
+      std::nullopt, std::nullopt,
+      std::array<NVVM::MMATypes, 2>{NVVM::MMATypes::tf32, NVVM::MMATypes::tf32},
+      std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
+                                     NVVM::MMALayout::col});
+  return unpack(product);
+}
+
+SmallVector<Value> Instructions::loadMatrices(Value pointer, bool transposed) {
+  auto *ctx = b.getContext();
+  Type result = LLVM::LLVMStructType::getLiteral(
+      ctx, SmallVector<Type>(4, b.getI32Type()));
+  Value four = NVVM::LdMatrixOp::create(
+      b, result, pointer, 4,
+      transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+      NVVM::LdStMatrixShapeAttr::get(ctx, 8, 8), NVVM::LdStMatrixEltType::B16);
+  return unpack(four);
+}
+
+void Instructions::storeMatrices(Value pointer, ValueRange four,
+                                 bool transposed) {
+  NVVM::StMatrixOp::create(b, pointer, four,
+                           transposed ? NVVM::MMALayout::col
+                                      : NVVM::MMALayout::row,
+                           NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8),
+                           NVVM::LdStMatrixEltType::B16);
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+Value Instructions::packPair(Value low, Value high) {
+  auto pair = VectorType::get({2}, b.getBF16Type());
+  Value packed = NVVM::ConvertF32x2ToBF16x2Op::create(
+      b, pair, high, low, Value(), NVVM::FPRoundingMode::RN);
+  return LLVM::BitcastOp::create(b, b.getI32Type(), packed);
+}
+
+/// bf16 is the upper half of an f32.
+std::pair<Value, Value> Instructions::unpackPair(Value pair) {
+  auto f32 = b.getF32Type();
+  Value low = arith::ShLIOp::create(b, pair, b.i32(16));
+  Value high = bitAnd(pair, int64_t(int32_t(0xffff0000)));
+  return {arith::BitcastOp::create(b, f32, low),
+          arith::BitcastOp::create(b, f32, high)};
+}
+
+Value Instructions::exp2(Value a) {
+  return LLVM::CallIntrinsicOp::create(
+             b, b.getF32Type(), b.getStringAttr("llvm.nvvm.ex2.approx.ftz"),
+             ValueRange(a))
+      .getResult(0);
+}
+
+Value Instructions::shuffle(Value f64, NVVM::ShflKind kind, int64_t operand,
+                            int64_t clamp) {
+  auto pair = VectorType::get({2}, b.getI32Type());
+  Value halves = LLVM::BitcastOp::create(b, pair, f64), result = halves;
+  for (int64_t half : {0, 1}) {
+    Value at = b.i32(half);
+    Value word = LLVM::ExtractElementOp::create(b, halves, at);
+    Value moved =
+        NVVM::ShflOp::create(b, b.getI32Type(), b.i32(-1), word, b.i32(operand),
+                             b.i32(clamp), kind, UnitAttr());
+    result = LLVM::InsertElementOp::create(b, result, moved, at);
+  }
+  return LLVM::BitcastOp::create(b, b.getF64Type(), result);
+}
+
+Value Instructions::shuffleUp(Value f64, int64_t lanes) {
+  return shuffle(f64, NVVM::ShflKind::up, lanes, 0);
+}
+Value Instructions::shuffleFrom(Value f64, int64_t lane) {
+  return shuffle(f64, NVVM::ShflKind::idx, lane, 31);
+}
+
+//===----------------------------------------------------------------------===//
+// Copies and registers
+//===----------------------------------------------------------------------===//
+
+void Instructions::copyAsync(Value to, Value from, int64_t size, Value bytes) {
+  NVVM::CpAsyncOp::create(b, to, from, uint32_t(size),
+                          size == 16 ? NVVM::LoadCacheModifierKind::CG
+                                     : NVVM::LoadCacheModifierKind::CA,
+                          bytes);
+}
+void Instructions::arriveAfterCopies(Value barrier) {
+  NVVM::CpAsyncMBarrierArriveOp::create(b, barrier, b.getBoolAttr(true));
+}
+void Instructions::setRegisters(int64_t count, bool more) {
+  NVVM::SetMaxRegisterOp::create(b, uint32_t(count),
+                                 more ? NVVM::SetMaxRegisterAction::increase
+                                      : NVVM::SetMaxRegisterAction::decrease);
+}

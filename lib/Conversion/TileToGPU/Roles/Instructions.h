@@ -1,0 +1,98 @@
+//===- Instructions.h - Warp and warpgroup instructions ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// One function for each instruction that the roles are made of, with the
+// operands a lowering has in hand. All offsets are bytes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PRISM_LIB_CONVERSION_TILETOGPU_ROLES_INSTRUCTIONS_H
+#define PRISM_LIB_CONVERSION_TILETOGPU_ROLES_INSTRUCTIONS_H
+
+#include "../KernelBuilder.h"
+#include "Layouts.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+namespace prism::tiletogpu {
+
+/// Which way the elements that a product contracts run in a swizzled tile.
+enum class Contracted { AlongColumns, AlongRows };
+
+class Instructions {
+public:
+  explicit Instructions(ScalarBuilder &b) : b(b) {}
+
+  // Addresses.
+  mlir::Value advance(mlir::Value pointer, int64_t bytes);
+  mlir::Value advance(mlir::Value pointer, mlir::Value bytes);
+  mlir::Value load(mlir::Type type, mlir::Value pointer, int64_t alignment);
+  void store(mlir::Value value, mlir::Value pointer, int64_t alignment);
+  mlir::Value bitAnd(mlir::Value a, int64_t mask);
+  mlir::Value bitXor(mlir::Value a, mlir::Value c);
+  mlir::Value equals(mlir::Value a, int64_t constant);
+  /// The same i32, of which the compiler knows nothing. What is computed from
+  /// it is not moved out of a loop: addresses are cheaper than registers.
+  mlir::Value opaque(mlir::Value a);
+
+  // Barriers between roles, and within one.
+  void initialise(mlir::Value barrier, int64_t arrivals);
+  void arrive(mlir::Value barrier);
+  void wait(mlir::Value barrier, mlir::Value parity);
+  void fenceForAsync();
+  void syncWarp();
+  void syncThreads(int64_t id, int64_t threads);
+
+  // Products of a warpgroup.
+  void fence();
+  void commit();
+  void waitForAllBut(int64_t groups);
+  mlir::Type accumulatorType(int64_t registers);
+  mlir::Value pack(mlir::ValueRange registers);
+  llvm::SmallVector<mlir::Value> unpack(mlir::Value accumulator);
+  /// Descriptor of a swizzled tile; `step` is the number of the 16 contracted
+  /// elements within it.
+  mlir::Value descriptor(mlir::Value tile, Swizzled layout, Contracted along);
+  mlir::Value descriptorStep(mlir::Value descriptor, Swizzled layout,
+                             Contracted along, int64_t step);
+  /// acc + A B for A in shared memory, of 64 rows; A B where `acc` is null.
+  mlir::Value multiply(mlir::Value acc, int64_t columns, mlir::Value a,
+                       Contracted alongA, mlir::Value b, Contracted alongB);
+  /// The same for A in four registers of packed pairs.
+  mlir::Value multiply(mlir::Value acc, int64_t columns, mlir::ValueRange a,
+                       mlir::Value b, Contracted alongB);
+
+  // Products and tiles of a warp.
+  /// acc (4 x f32) + A (4) B (2), m16n8k8 in tf32 on the bits of f32.
+  llvm::SmallVector<mlir::Value>
+  multiplyWarpTf32(mlir::ValueRange acc, llvm::ArrayRef<mlir::Value> a,
+                   llvm::ArrayRef<mlir::Value> b);
+  llvm::SmallVector<mlir::Value> loadMatrices(mlir::Value pointer,
+                                              bool transposed);
+  void storeMatrices(mlir::Value pointer, mlir::ValueRange four,
+                     bool transposed);
+
+  // 16 bits.
+  mlir::Value packPair(mlir::Value low, mlir::Value high);
+  std::pair<mlir::Value, mlir::Value> unpackPair(mlir::Value pair);
+  /// 2^a by the chip's function, subnormal results as zero.
+  mlir::Value exp2(mlir::Value a);
+  mlir::Value shuffleUp(mlir::Value f64, int64_t lanes);
+  mlir::Value shuffleFrom(mlir::Value f64, int64_t lane);
+
+  /// Copies 4 or 16 bytes: the first `bytes` of them as they are, then zeros.
+  void copyAsync(mlir::Value to, mlir::Value from, int64_t size,
+                 mlir::Value bytes);
+  /// Arrives for this thread once its copies so far have arrived.
+  void arriveAfterCopies(mlir::Value barrier);
+  void setRegisters(int64_t count, bool more);
+
+private:
+  mlir::Value shuffle(mlir::Value f64, mlir::NVVM::ShflKind kind,
+                      int64_t operand, int64_t clamp);
+  ScalarBuilder &b;
+};
+
+} // namespace prism::tiletogpu
+
+#endif // PRISM_LIB_CONVERSION_TILETOGPU_ROLES_INSTRUCTIONS_H

@@ -1,0 +1,76 @@
+//===- Ports.cpp - A role's ends of its channels --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Ports.h"
+
+using namespace mlir;
+using namespace prism::tiletogpu;
+
+void Ports::beginIteration(Value n) {
+  iteration = n;
+  turns.clear();
+}
+
+Ports::Turn &Ports::turnOf(Value channel) {
+  Turn &turn = turns[channel];
+  if (turn.base)
+    return turn;
+  const ChannelPlan &c = plan.channels.at(channel);
+  turn.slot = b.remainder(iteration, c.slots);
+  turn.parity = in.bitAnd(b.divide(iteration, c.slots), 1);
+  turn.base = in.advance(in.advance(memory, c.offset),
+                         b.mul(turn.slot, b.i32(c.slotBytes)));
+  turn.barrier =
+      in.advance(in.advance(memory, c.barriers), b.mul(turn.slot, b.i32(8)));
+  return turn;
+}
+
+void Ports::acquire(Value channel) {
+  Turn &turn = turnOf(channel);
+  if (turn.acquired)
+    return;
+  turn.acquired = true;
+  Value empty = in.advance(turn.barrier, plan.channels.at(channel).slots * 8);
+  in.wait(empty, in.bitXor(turn.parity, b.i32(1)));
+}
+
+void Ports::receive(Value channel) {
+  Turn &turn = turnOf(channel);
+  in.wait(turn.barrier, turn.parity);
+  // Copies were made for ordinary reads; products read otherwise.
+  if (plan.channels.at(channel).isLoaded)
+    in.fenceForAsync();
+}
+
+/// One arrival for the warp, after all of its lanes came here.
+void Ports::arriveOnce(Value barrier) {
+  in.syncWarp();
+  auto first = scf::IfOp::create(b, in.equals(lane, 0));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(first.thenBlock());
+  in.arrive(barrier);
+}
+
+void Ports::publish(Value channel) {
+  in.fenceForAsync();
+  arriveOnce(turnOf(channel).barrier);
+}
+
+void Ports::hand(Value channel, bool byCopies) {
+  Value full = turnOf(channel).barrier;
+  if (byCopies)
+    return in.arriveAfterCopies(full);
+  in.fenceForAsync();
+  in.arrive(full);
+}
+
+void Ports::release(Value channel) {
+  arriveOnce(
+      in.advance(turnOf(channel).barrier, plan.channels.at(channel).slots * 8));
+}
+
+Value Ports::part(Value channel, unsigned index) {
+  return in.advance(turnOf(channel).base,
+                    plan.channels.at(channel).parts[index]);
+}

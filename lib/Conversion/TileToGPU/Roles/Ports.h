@@ -1,0 +1,60 @@
+//===- Ports.h - A role's ends of its channels ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Iteration n of a role's loop uses slot n mod slots of every channel. Each
+// slot has two barriers: `full`, on which every sending warp arrives once it
+// has written (in the role `load` every thread, or its copies for it), and
+// `empty`, on which every receiving warp arrives once it has read. The wait for
+// round r = n / slots of a slot is for parity r mod 2 of `full`, and for the
+// other parity of `empty`, which passes at once in round 0.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PRISM_LIB_CONVERSION_TILETOGPU_ROLES_PORTS_H
+#define PRISM_LIB_CONVERSION_TILETOGPU_ROLES_PORTS_H
+
+#include "Instructions.h"
+#include "RolesPlan.h"
+
+namespace prism::tiletogpu {
+
+class Ports {
+public:
+  Ports(ScalarBuilder &b, Instructions &in, const RolesPlan &plan,
+        mlir::Value memory, mlir::Value lane)
+      : b(b), in(in), plan(plan), memory(memory), lane(lane) {}
+
+  /// `n`: number of the iteration, i32.
+  void beginIteration(mlir::Value n);
+  /// Sender: waits once an iteration for an empty slot.
+  void acquire(mlir::Value channel);
+  /// Receiver: waits for a full slot.
+  void receive(mlir::Value channel);
+  /// Sender: what this warp wrote is there, also for wgmma.
+  void publish(mlir::Value channel);
+  /// Sender in the role `load`: what this thread copied or wrote.
+  void hand(mlir::Value channel, bool byCopies);
+  /// Receiver: this warp reads the slot no more.
+  void release(mlir::Value channel);
+  /// Address of a part of this iteration's slot.
+  mlir::Value part(mlir::Value channel, unsigned index);
+
+private:
+  struct Turn {
+    mlir::Value slot, parity, base, barrier;
+    bool acquired = false;
+  };
+  Turn &turnOf(mlir::Value channel);
+  void arriveOnce(mlir::Value barrier);
+
+  ScalarBuilder &b;
+  Instructions &in;
+  const RolesPlan &plan;
+  mlir::Value memory, lane, iteration;
+  llvm::DenseMap<mlir::Value, Turn> turns;
+};
+
+} // namespace prism::tiletogpu
+
+#endif // PRISM_LIB_CONVERSION_TILETOGPU_ROLES_PORTS_H

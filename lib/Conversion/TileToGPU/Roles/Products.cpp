@@ -1,0 +1,117 @@
+//===- Products.cpp - Dots as warpgroup products --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "../TileOpKinds.h"
+#include "ComputeRole.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace prism::tile;
+using namespace prism::tiletogpu;
+
+/// Registers of a thread with which a state of 64 x 128, its rounded copy, two
+/// products and what is made of them fit.
+static constexpr int64_t kPlenty = 232;
+
+/// Waits until a product's registers hold its result. Where registers are
+/// scarce, until all products' do: the rounded state, operand of the products
+/// that read it, is half as large as the state and gives its registers back.
+void ComputeRole::settle(Matrix &matrix) {
+  if (matrix.running.empty())
+    return;
+  if (matrix.group > groupsRetired) {
+    int64_t last = role.registers < kPlenty ? groupsIssued : matrix.group;
+    in.waitForAllBut(groupsIssued - last);
+    groupsRetired = last;
+  }
+  matrix.registers.clear();
+  for (Value sum : matrix.running)
+    matrix.registers.append(in.unpack(sum));
+  matrix.running.clear();
+}
+
+void ComputeRole::settleAll() {
+  if (groupsRetired < groupsIssued)
+    in.waitForAllBut(0);
+  groupsRetired = groupsIssued;
+}
+
+Value ComputeRole::toStruct(const Matrix &matrix, int64_t block) {
+  int64_t count = matrix.shape.registersOfBlock();
+  if (matrix.kind == Matrix::Kind::Splat) {
+    Value scalar = matrix.scalar;
+    return in.pack(SmallVector<Value>(count, scalar));
+  }
+  return in.pack(ArrayRef(matrix.registers).slice(block * count, count));
+}
+
+/// What the products are added to; null for zero. A running product goes on in
+/// its registers.
+SmallVector<Value> ComputeRole::startOf(Value acc, Accumulator shape) {
+  Matrix &start = matrixOf(acc);
+  if (!start.running.empty())
+    return start.running;
+  if (start.kind == Matrix::Kind::Splat &&
+      matchPattern(start.scalar, m_AnyZeroFloat()))
+    return SmallVector<Value>(shape.blocks);
+  SmallVector<Value> structs;
+  Matrix splat = start;
+  splat.shape = shape;
+  for (int64_t block = 0; block < shape.blocks; ++block)
+    structs.push_back(toStruct(splat, block));
+  return structs;
+}
+
+void ComputeRole::emitDot(DotOp dot) {
+  Accumulator shape = shapeOf(dot.getResult());
+  Matrix left = matrixOf(dot.getLhs()), right = matrixOf(dot.getRhs());
+  int64_t steps = llvm::divideCeil(dot.getK(), 16);
+  if (chain && right.kind == Matrix::Kind::Shared) {
+    right.registers = readPairs(right);
+    right.channel = Value(); // read, once and for all
+  }
+  SmallVector<Value> sums = startOf(dot.getAcc(), shape);
+  in.fence();
+  if (chain) {
+    // Transposed: the right operand's transpose is A, in registers.
+    Contracted along = dot.getTransposeLhs() ? Contracted::AlongRows
+                                             : Contracted::AlongColumns;
+    Value base = in.descriptor(left.memory, left.layout, along);
+    for (int64_t s = 0; s < steps; ++s)
+      sums[0] = in.multiply(
+          sums[0], shape.columns, ArrayRef(right.registers).slice(4 * s, 4),
+          in.descriptorStep(base, left.layout, along, s), along);
+  } else {
+    Contracted alongA = dot.getTransposeLhs() ? Contracted::AlongRows
+                                              : Contracted::AlongColumns,
+               alongB = dot.getTransposeRhs() ? Contracted::AlongColumns
+                                              : Contracted::AlongRows;
+    Value baseA = in.descriptor(left.memory, left.layout, alongA),
+          baseB = in.descriptor(right.memory, right.layout, alongB);
+    for (int64_t block = 0; block < shape.blocks; ++block) {
+      // 64 rows further: along a row's column of slabs, or in the next slab.
+      int64_t bytes = dot.getTransposeLhs()
+                          ? block * left.layout.slabBytes()
+                          : block * kRowsOfGroup * kSlabRowBytes;
+      Value from = bytes ? b.add(baseA, b.i64(bytes / 16)) : baseA;
+      for (int64_t s = 0; s < steps; ++s)
+        sums[block] = in.multiply(
+            sums[block], shape.columns,
+            in.descriptorStep(from, left.layout, alongA, s), alongA,
+            in.descriptorStep(baseB, right.layout, alongB, s), alongB);
+    }
+  }
+  in.commit();
+  ++groupsIssued;
+  for (const Matrix *operand : {&left, &right})
+    if (operand->channel)
+      lastReader[operand->channel] = groupsIssued;
+  Matrix &result = matrices[dot.getResult()];
+  result = {};
+  result.kind = Matrix::Kind::Accumulator;
+  result.shape = shape;
+  result.running = sums;
+  result.group = groupsIssued;
+}

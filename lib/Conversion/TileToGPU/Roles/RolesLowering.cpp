@@ -1,0 +1,89 @@
+//===- RolesLowering.cpp - A block of roles to a kernel -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "RolesLowering.h"
+#include "ComputeRole.h"
+#include "LoadRole.h"
+
+using namespace mlir;
+using namespace prism::tile;
+using namespace prism::tiletogpu;
+
+namespace {
+
+class BlockEmitter {
+public:
+  BlockEmitter(KernelBuilder &kernel, ScalarBuilder &b, RolesPlan &plan,
+               Value memory)
+      : kernel(kernel), b(b), in(b), plan(plan), memory(memory) {}
+  void emit();
+
+private:
+  void initialiseBarriers();
+  void emitRole(const RolePlan &role);
+
+  KernelBuilder &kernel;
+  ScalarBuilder &b;
+  Instructions in;
+  RolesPlan &plan;
+  Value memory, warp, lane;
+};
+
+void BlockEmitter::initialiseBarriers() {
+  auto first = scf::IfOp::create(b, in.equals(kernel.thread(), 0));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(first.thenBlock());
+    for (auto channel : kernel.getProgram().getBody().getOps<ChannelOp>()) {
+      const ChannelPlan &c = plan.channels.at(channel.getResult());
+      for (int64_t slot = 0; slot < c.slots; ++slot) {
+        in.initialise(in.advance(memory, c.full(slot)), c.arrivals);
+        in.initialise(in.advance(memory, c.empty(slot)), c.receiverWarps);
+      }
+    }
+    NVVM::FenceMbarrierInitOp::create(b);
+  }
+  NVVM::Barrier0Op::create(b);
+}
+
+void BlockEmitter::emitRole(const RolePlan &plan) {
+  RoleOp role = plan.role;
+  Value mine = b.below(b.sub(warp, b.i32(plan.firstWarp)),
+                       b.i32(int64_t(role.getWarps())));
+  auto branch = scf::IfOp::create(b, mine);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  // Equal shares at the start: more, or fewer, from here on.
+  int64_t share = 65536 / this->plan.threads / 8 * 8;
+  in.setRegisters(plan.registers, plan.registers > share);
+  Value thread = b.sub(kernel.thread(), b.i32(plan.firstWarp * 32));
+  Value ownWarp = b.sub(warp, b.i32(plan.firstWarp));
+  Ports ports(b, in, this->plan, memory, lane);
+  if (role.getName() == "load")
+    LoadRole(kernel, b, in, ports, role, thread).emit();
+  else
+    ComputeRole(kernel, b, in, ports, this->plan, plan, memory, thread, ownWarp,
+                lane)
+        .emit();
+}
+
+void BlockEmitter::emit() {
+  lane = b.remainder(kernel.thread(), 32);
+  // The same for all lanes, and known to be so.
+  warp = NVVM::ShflOp::create(b, b.getI32Type(), b.i32(-1),
+                              b.divide(kernel.thread(), 32), b.i32(0),
+                              b.i32(31), NVVM::ShflKind::idx, UnitAttr());
+  for (Operation &op : kernel.getProgram().getBody().getOps())
+    kernel.cloneScalarOp(&op);
+  initialiseBarriers();
+  for (const RolePlan &role : plan.roles)
+    emitRole(role);
+}
+
+} // namespace
+
+void prism::tiletogpu::emitRoles(KernelBuilder &kernel, ScalarBuilder &b,
+                                 RolesPlan &plan, Value memory) {
+  BlockEmitter(kernel, b, plan, memory).emit();
+}

@@ -1,0 +1,275 @@
+//===- RolesPlan.cpp - Warps, registers and shared memory of roles --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "RolesPlan.h"
+#include "../TileOpKinds.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace prism::tile;
+using namespace prism::tiletogpu;
+
+scf::ForOp prism::tiletogpu::loopOf(RoleOp role) {
+  auto loops = role.getBody().getOps<scf::ForOp>();
+  return loops.empty() ? scf::ForOp() : *loops.begin();
+}
+
+Destination prism::tiletogpu::destinationOf(Value tile) {
+  if (!tile.hasOneUse())
+    return {};
+  OpOperand &use = *tile.use_begin();
+  if (isa<arith::TruncFOp>(use.getOwner()))
+    return destinationOf(use.getOwner()->getResult(0));
+  if (auto send = dyn_cast<SendOp>(use.getOwner()))
+    return {send, use.getOperandNumber()};
+  return {};
+}
+
+int64_t RolesPlan::allocate(int64_t bytes, int64_t alignment) {
+  used = llvm::alignTo(used, alignment);
+  int64_t at = used;
+  used += bytes;
+  return at;
+}
+
+//===----------------------------------------------------------------------===//
+// What there is code for
+//===----------------------------------------------------------------------===//
+
+static std::string textOf(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+/// Loads to be sent become asynchronous copies of 16 bytes.
+static LogicalResult checkLoad(LoadOp load, std::string &reason) {
+  auto type = tensorType(load.getResult());
+  if (type.getRank() == 2 && !type.getElementType().isBF16()) {
+    reason = "it sends a matrix " + textOf(type) + ", not bf16";
+    return failure();
+  }
+  int64_t width = load.getView().getType().getShape().back();
+  if (type.getRank() == 2 && width % 8) {
+    reason = "rows of " + std::to_string(width) +
+             " elements are no whole pieces of 16 bytes";
+    return failure();
+  }
+  return success();
+}
+
+static LogicalResult checkMatrix(Value tile, int64_t rows, int64_t columns,
+                                 StringRef what, std::string &reason) {
+  if (rows % kRowsOfGroup == 0 && columns % 8 == 0 && columns <= 256)
+    return success();
+  reason = (what + " of " + Twine(rows) + " x " + Twine(columns) +
+            " is no multiple of 64 x 8 up to 256 columns")
+               .str();
+  return failure();
+}
+
+static LogicalResult checkOp(Operation *op, bool isChain, std::string &reason) {
+  if (auto dot = dyn_cast<DotOp>(op)) {
+    if (!dot.getLhs().getType().getElementType().isBF16()) {
+      reason = "it multiplies " + textOf(dot.getLhs().getType()) +
+               ", not rounded to bf16";
+      return failure();
+    }
+    // The chain computes transposed: rows of values, padded to warpgroups.
+    return isChain ? checkMatrix(dot.getResult(), kRowsOfGroup, dot.getM(),
+                                 "a product", reason)
+                   : checkMatrix(dot.getResult(), dot.getM(), dot.getN(),
+                                 "a product", reason);
+  }
+  if (auto invert = dyn_cast<InvertOp>(op)) {
+    if (tensorType(invert.getMatrix()).getDimSize(0) != kRowsOfGroup) {
+      reason = "it inverts " + textOf(invert.getMatrix().getType()) +
+               ", not 64 rows";
+      return failure();
+    }
+    if (!destinationOf(invert.getResult()).send) {
+      reason = "an inverse is used otherwise than to be sent";
+      return failure();
+    }
+    return success();
+  }
+  if (auto sum = dyn_cast<GateSumOp>(op)) {
+    if (isChain || tensorType(sum.getGates()).getDimSize(0) % 32 ||
+        tensorType(sum.getGates()).getDimSize(0) > 128) {
+      reason = "it sums gates of " + textOf(sum.getGates().getType());
+      return failure();
+    }
+    return success();
+  }
+  if (isElementwise(op) || isSplatConstant(op) ||
+      isa<tensor::SplatOp, LoadOp, StoreOp, SendOp, ReceiveOp, ReleaseOp,
+          ScaleRowsOp, ScaleColumnsOp, SplatLastOp, BroadcastOp, DecayMatrixOp,
+          scf::YieldOp>(op))
+    return success();
+  bool isScalar =
+      op->getNumRegions() == 0 &&
+      llvm::none_of(op->getResultTypes(), llvm::IsaPred<TensorType>);
+  if (isScalar)
+    return success();
+  reason =
+      ("there is no code for '" + op->getName().getStringRef() + "'").str();
+  return failure();
+}
+
+static LogicalResult checkRole(RoleOp role, std::string &reason) {
+  scf::ForOp loop = loopOf(role);
+  if (!loop || llvm::range_size(role.getBody().getOps<scf::ForOp>()) != 1) {
+    reason =
+        ("role '" + role.getName() + "' has no one loop over chunks").str();
+    return failure();
+  }
+  bool isLoad = role.getName() == "load";
+  for (Operation &op : *loop.getBody()) {
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      if (!isLoad) {
+        reason = "a role other than 'load' loads in its loop";
+        return failure();
+      }
+      if (failed(checkLoad(load, reason)))
+        return failure();
+    } else if (failed(checkOp(&op, role.getName() == "chain", reason))) {
+      return failure();
+    }
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Channels
+//===----------------------------------------------------------------------===//
+
+/// Fills in a channel's place and who meets in it.
+static void countWarps(Value channel, ChannelPlan &plan) {
+  for (Operation *user : channel.getUsers()) {
+    auto role = user->getParentOfType<RoleOp>();
+    int64_t warps = role.getWarps();
+    if (isa<SendOp>(user)) {
+      plan.isLoaded = role.getName() == "load";
+      plan.arrivals = plan.isLoaded ? warps * 32 : warps;
+    } else if (isa<ReceiveOp>(user)) {
+      plan.receiverWarps += warps;
+    }
+  }
+}
+
+LogicalResult RolesPlan::placeChannels(ProgramOp program, std::string &reason) {
+  for (auto channel : program.getBody().getOps<ChannelOp>()) {
+    ChannelType type = channel.getType();
+    ChannelPlan &plan = channels[channel.getResult()];
+    plan.slots = type.getSlots();
+    countWarps(channel.getResult(), plan);
+    if (plan.arrivals == 0 || plan.receiverWarps == 0) {
+      reason = "a channel has no sender or no receiver";
+      return failure();
+    }
+    // Matrices first: they want the swizzle's alignment.
+    plan.parts.resize(type.getMessage().size());
+    int64_t at = 0;
+    for (int64_t rank : {2, 1})
+      for (auto [i, part] : llvm::enumerate(type.getMessage())) {
+        auto tile = cast<RankedTensorType>(part);
+        if (tile.getRank() != rank)
+          continue;
+        plan.parts[i] = at;
+        if (rank == 2) {
+          if (tile.getDimSize(0) % 8 || !tile.getElementType().isBF16()) {
+            reason = "a message holds " + textOf(tile);
+            return failure();
+          }
+          at += Swizzled{tile.getDimSize(0), tile.getDimSize(1)}.bytes();
+        } else {
+          at += llvm::alignTo(
+              tile.getDimSize(0) * tile.getElementTypeBitWidth() / 8, 16);
+        }
+      }
+    plan.slotBytes = llvm::alignTo(at, kSwizzleBytes);
+    plan.offset = allocate(plan.slotBytes * plan.slots, kSwizzleBytes);
+    plan.barriers = allocate(plan.slots * 16, 8);
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Warps and registers
+//===----------------------------------------------------------------------===//
+
+/// Registers of a block, and what a thread may have of them.
+static constexpr int64_t kRegistersOfBlock = 65536, kMostRegisters = 240;
+/// Of a thread that only copies.
+static constexpr int64_t kLoadRegisters = 24;
+/// What the preparation gets where registers are scarce.
+static constexpr int64_t kPrepareRegisters = 104;
+
+/// The chain first; the loads last, with the fewest registers.
+static int rankOf(RoleOp role) {
+  return role.getName() == "chain" ? 0 : role.getName() == "load" ? 2 : 1;
+}
+
+void RolesPlan::placeWarps(ProgramOp program) {
+  for (int rank : {0, 1, 2})
+    for (auto role : program.getBody().getOps<RoleOp>())
+      if (rankOf(role) == rank)
+        roles.push_back({role, 0, 0, 0});
+  int64_t warps = 0;
+  for (auto [i, plan] : llvm::enumerate(roles)) {
+    plan.firstWarp = warps;
+    plan.barrier = i + 1;
+    warps += plan.role.getWarps();
+  }
+  threads = warps * 32;
+  // Threads start with an equal share each; what the loads give back, and what
+  // the preparation can spare, goes to the chain.
+  int64_t left = kRegistersOfBlock;
+  int64_t chainThreads = 0, prepareThreads = 0;
+  for (RolePlan &plan : roles) {
+    int64_t roleThreads = plan.role.getWarps() * 32;
+    if (rankOf(plan.role) == 2) {
+      plan.registers = kLoadRegisters;
+      left -= kLoadRegisters * roleThreads;
+    } else {
+      (rankOf(plan.role) == 0 ? chainThreads : prepareThreads) += roleThreads;
+    }
+  }
+  int64_t forPrepare = kPrepareRegisters;
+  if (chainThreads <= 128)
+    forPrepare = 168;
+  left -= forPrepare * prepareThreads;
+  int64_t forChain =
+      chainThreads ? std::min(kMostRegisters, left / chainThreads / 8 * 8) : 0;
+  for (RolePlan &plan : roles)
+    if (rankOf(plan.role) < 2)
+      plan.registers = rankOf(plan.role) == 0 ? forChain : forPrepare;
+}
+
+FailureOr<RolesPlan> RolesPlan::make(ProgramOp program, std::string &reason) {
+  RolesPlan plan;
+  if (program.getBody().getOps<RoleOp>().empty()) {
+    reason = "it has no roles";
+    return failure();
+  }
+  for (auto role : program.getBody().getOps<RoleOp>()) {
+    if (failed(checkRole(role, reason)))
+      return failure();
+    if (role.getWarps() % kWarpsOfGroup) {
+      reason = ("role '" + role.getName() + "' has " + Twine(role.getWarps()) +
+                " warps, no whole warpgroups")
+                   .str();
+      return failure();
+    }
+  }
+  if (failed(plan.placeChannels(program, reason)))
+    return failure();
+  plan.placeWarps(program);
+  if (plan.threads > 640) {
+    reason = "its roles need " + std::to_string(plan.threads) +
+             " threads, more than registers suffice for";
+    return failure();
+  }
+  return plan;
+}

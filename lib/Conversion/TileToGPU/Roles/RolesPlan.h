@@ -1,0 +1,81 @@
+//===- RolesPlan.h - Warps, registers and shared memory of roles -*- C++
+//-*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What a block of roles needs before a line of it is emitted: which warps run
+// which role, how many registers each of their threads gets, where the slots
+// and barriers of every channel lie; and whether the lowering has code for all
+// of it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PRISM_LIB_CONVERSION_TILETOGPU_ROLES_ROLESPLAN_H
+#define PRISM_LIB_CONVERSION_TILETOGPU_ROLES_ROLESPLAN_H
+
+#include "../KernelBuilder.h"
+#include "Layouts.h"
+#include "llvm/ADT/DenseMap.h"
+#include <string>
+
+namespace prism::tiletogpu {
+
+struct ChannelPlan {
+  int64_t slots = 0;
+  int64_t offset = 0;               ///< bytes, of slot 0
+  int64_t slotBytes = 0;            ///< a multiple of the swizzle's period
+  llvm::SmallVector<int64_t> parts; ///< byte offsets within a slot
+  int64_t barriers = 0;  ///< offset of full[slots], empty[slots], 8 bytes each
+  int64_t arrivals = 0;  ///< on `full`, of a message
+  bool isLoaded = false; ///< by the role `load`
+  int64_t receiverWarps = 0; ///< of all receiving roles
+
+  int64_t full(int64_t slot) const { return barriers + slot * 8; }
+  int64_t empty(int64_t slot) const { return barriers + (slots + slot) * 8; }
+};
+
+struct RolePlan {
+  tile::RoleOp role;
+  int64_t firstWarp = 0;
+  int64_t registers = 0; ///< of a thread
+  int64_t barrier = 0;   ///< number of the named barrier of its warps
+};
+
+class RolesPlan {
+public:
+  /// Fails with `reason` set; emits nothing.
+  static llvm::FailureOr<RolesPlan> make(tile::ProgramOp program,
+                                         std::string &reason);
+
+  llvm::SmallVector<RolePlan> roles;
+  llvm::DenseMap<mlir::Value, ChannelPlan> channels;
+  int64_t threads = 0;
+
+  /// Scratch of a role, for as long as the kernel runs.
+  int64_t allocate(int64_t bytes, int64_t alignment);
+  int64_t bytes() const { return used; }
+
+private:
+  llvm::LogicalResult placeChannels(tile::ProgramOp program,
+                                    std::string &reason);
+  void placeWarps(tile::ProgramOp program);
+  int64_t used = 0;
+};
+
+/// Scratch that the roles of a program allocate beyond its channels, at most.
+inline constexpr int64_t kRolesScratchBytes = 44 * 1024;
+
+/// The one loop of a role.
+mlir::scf::ForOp loopOf(tile::RoleOp role);
+
+/// The send into which `tile` goes as a part, rounded or as it is; null unless
+/// there is exactly one and no other use.
+struct Destination {
+  tile::SendOp send;
+  unsigned part = 0;
+};
+Destination destinationOf(mlir::Value tile);
+
+} // namespace prism::tiletogpu
+
+#endif // PRISM_LIB_CONVERSION_TILETOGPU_ROLES_ROLESPLAN_H

@@ -1,0 +1,230 @@
+//===- Transfers.cpp - Accumulators to memory and back --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "../TileOpKinds.h"
+#include "ComputeRole.h"
+
+using namespace mlir;
+using namespace prism::tile;
+using namespace prism::tiletogpu;
+
+Value ComputeRole::firstRow() {
+  return b.add(b.mul(warp, b.i32(16)), b.divide(lane, 4));
+}
+Value ComputeRole::firstColumn() {
+  return b.mul(b.remainder(lane, 4), b.i32(2));
+}
+
+/// Row and column of a register's element in the tile as the program has it.
+SmallVector<Value, 2> ComputeRole::tileIndex(Accumulator shape, int64_t r) {
+  Value row = b.add(firstRow(), b.i32(shape.rowOf(r))),
+        column = b.add(firstColumn(), b.i32(shape.columnOf(r)));
+  if (chain)
+    std::swap(row, column);
+  return {row, column};
+}
+
+/// A packed accumulator to a swizzled tile, four 8 x 8 matrices at a time: lane
+/// l gives the address of row l % 8 of matrix l / 8.
+void ComputeRole::writePacked(const Matrix &matrix, Value to, Swizzled layout) {
+  Value row = b.add(b.mul(warp, b.i32(16)), b.remainder(lane, 16));
+  Value half = b.divide(lane, 16);
+  int64_t perBlock = matrix.shape.registersOfBlock() / 2;
+  for (int64_t block = 0; block < matrix.shape.blocks; ++block)
+    for (int64_t i = 0; i < perBlock; i += 4) {
+      int64_t piece = i / 2;
+      Value swizzled =
+          in.bitXor(b.add(half, b.i32(piece % 8)), b.remainder(lane, 8));
+      Value byte =
+          b.add(b.mul(row, b.i32(kSlabRowBytes)), b.mul(swizzled, b.i32(16)));
+      int64_t offset =
+          piece / 8 * layout.slabBytes() + block * kRowsOfGroup * kSlabRowBytes;
+      in.storeMatrices(
+          in.advance(in.advance(to, offset), byte),
+          ArrayRef(matrix.registers).slice(block * perBlock + i, 4),
+          /*transposed=*/false);
+    }
+}
+
+/// A swizzled tile as packed registers: transposed in the chain (this
+/// warpgroup's slab of value columns), as it is in the preparation.
+SmallVector<Value> ComputeRole::readPairs(const Matrix &matrix) {
+  SmallVector<Value> pairs;
+  Value within = b.remainder(lane, 8);
+  if (chain) {
+    Value slab =
+        b.mul(b.divide(warp, kWarpsOfGroup), b.i32(matrix.layout.slabBytes()));
+    Value piece = b.add(b.mul(b.remainder(warp, kWarpsOfGroup), b.i32(2)),
+                        b.remainder(b.divide(lane, 8), 2));
+    Value row = b.add(b.mul(b.divide(lane, 16), b.i32(8)), within);
+    Value byte = b.add(slab, b.add(b.mul(row, b.i32(kSlabRowBytes)),
+                                   b.mul(in.bitXor(piece, within), b.i32(16))));
+    Value first = in.advance(matrix.memory, byte);
+    for (int64_t token = 0; token < matrix.layout.rows; token += 16)
+      pairs.append(in.loadMatrices(in.advance(first, token * kSlabRowBytes),
+                                   /*transposed=*/true));
+    return pairs;
+  }
+  Value row = b.add(b.mul(warp, b.i32(16)), b.remainder(lane, 16));
+  Value half = b.divide(lane, 16);
+  for (int64_t block = 0; block < matrix.layout.rows / kRowsOfGroup; ++block)
+    for (int64_t piece = 0; piece < matrix.layout.columns / 8; piece += 2) {
+      Value swizzled = in.bitXor(b.add(half, b.i32(piece % 8)), within);
+      Value byte =
+          b.add(b.mul(row, b.i32(kSlabRowBytes)), b.mul(swizzled, b.i32(16)));
+      int64_t offset = piece / 8 * matrix.layout.slabBytes() +
+                       block * kRowsOfGroup * kSlabRowBytes;
+      pairs.append(in.loadMatrices(
+          in.advance(in.advance(matrix.memory, offset), byte), false));
+    }
+  return pairs;
+}
+
+//===----------------------------------------------------------------------===//
+// Global memory, element by element
+//===----------------------------------------------------------------------===//
+
+void ComputeRole::emitLoad(LoadOp load) {
+  Slice slice = Slice::of(load);
+  Type element = tensorType(load.getResult()).getElementType();
+  Accumulator shape = shapeOf(load.getResult());
+  auto loadAll = [&] {
+    SmallVector<Value> registers;
+    for (int64_t r = 0, e = shape.registers(); r < e; ++r) {
+      SmallVector<Value, 3> indices =
+          kernel.viewIndices(slice, tileIndex(shape, r));
+      Value inside;
+      for (auto [axis, index] : llvm::enumerate(indices))
+        inside = b.both(inside, kernel.axisInside(slice, axis, index));
+      // Rows beyond the block of values pad the warpgroups.
+      if (chain)
+        inside = b.both(inside, inBlock(slice, shape, r));
+      Value value = kernel.loadFrom(
+          slice, kernel.safeAddress(slice, indices, inside), element);
+      registers.push_back(inside ? b.select(inside, value, b.real(element, 0.0))
+                                 : value);
+    }
+    return registers;
+  };
+  Value present = kernel.present(slice);
+  if (!present)
+    return define(load.getResult(), loadAll());
+  SmallVector<Type> types(shape.registers(), element);
+  auto choice = scf::IfOp::create(b, types, present, true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(choice.thenBlock());
+    scf::YieldOp::create(b, loadAll());
+    b.setInsertionPointToStart(choice.elseBlock());
+    Value zero = b.real(element, 0.0);
+    scf::YieldOp::create(b, SmallVector<Value>(types.size(), zero));
+  }
+  define(load.getResult(), llvm::to_vector_of<Value>(choice.getResults()));
+}
+
+/// Whether a register's value column is one of the block's; null if all are.
+Value ComputeRole::inBlock(const Slice &slice, Accumulator shape, int64_t r) {
+  int64_t extent = slice.extents.back();
+  if (extent % kRowsOfGroup == 0)
+    return {};
+  return b.below(tileIndex(shape, r).back(), b.i32(extent));
+}
+
+void ComputeRole::storeElements(const Slice &slice, Matrix &matrix) {
+  for (int64_t r = 0, e = matrix.shape.registers(); r < e; ++r) {
+    SmallVector<Value, 3> indices =
+        kernel.viewIndices(slice, tileIndex(matrix.shape, r));
+    Value inside;
+    for (auto [axis, index] : llvm::enumerate(indices))
+      inside = b.both(inside, kernel.axisInside(slice, axis, index));
+    if (chain)
+      inside = b.both(inside, inBlock(slice, matrix.shape, r));
+    OpBuilder::InsertionGuard guard(b);
+    if (inside) {
+      auto guarded = scf::IfOp::create(b, inside);
+      b.setInsertionPointToStart(guarded.thenBlock());
+    }
+    kernel.storeElement(slice, indices, matrix.registers[r]);
+  }
+}
+
+void ComputeRole::emitStore(StoreOp store) {
+  Slice slice = Slice::of(store);
+  Matrix &matrix = matrixOf(store.getValue());
+  settle(matrix);
+  if (matrix.kind == Matrix::Kind::Splat)
+    define(store.getValue(),
+           SmallVector<Value>(matrix.shape.registers(), matrix.scalar));
+  OpBuilder::InsertionGuard guard(b);
+  if (Value present = kernel.present(slice)) {
+    auto guarded = scf::IfOp::create(b, present);
+    b.setInsertionPointToStart(guarded.thenBlock());
+  }
+  auto view = cast<ViewType>(slice.view.getType());
+  bool hasTime = view.hasTime() && slice.axisOfTile.front() == 0;
+  bool isWhole = view.getElementType().isBF16() &&
+                 slice.extents.back() % kRowsOfGroup == 0 &&
+                 view.getShape().back() % 8 == 0;
+  if (!chain || !hasTime || !isWhole)
+    return storeElements(slice, matrix);
+  storeStaged(slice, matrix);
+}
+
+/// A piece of 16 bytes at once where the array is aligned so, else element by
+/// element.
+void ComputeRole::storePiece(Value piece, Value to, Value aligned) {
+  auto choice = scf::IfOp::create(b, TypeRange(), aligned, true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  in.store(piece, to, 16);
+  b.setInsertionPointToStart(choice.elseBlock());
+  auto elements = VectorType::get({8}, b.getI16Type());
+  Value eight = LLVM::BitcastOp::create(b, elements, piece);
+  for (int64_t e = 0; e < 8; ++e)
+    in.store(LLVM::ExtractElementOp::create(b, eight, b.i32(e)),
+             in.advance(to, e * 2), 2);
+}
+
+/// Each warp turns its 16 value columns around in 2 KiB of its own, 64 rows (of
+/// 32 bytes) at a time: no other warp is waited for.
+void ComputeRole::storeStaged(const Slice &slice, Matrix &matrix) {
+  int64_t rows = matrix.shape.columns, bytesPerWarp = rows * 32;
+  if (!staging)
+    staging = in.advance(
+        memory, plan.allocate(bytesPerWarp * RoleOp(role.role).getWarps(), 16));
+  Value mine = in.advance(staging, b.mul(warp, b.i32(bytesPerWarp)));
+  SmallVector<Value> packed;
+  for (int64_t r = 0, e = matrix.shape.registers(); r < e; r += 2)
+    packed.push_back(in.packPair(matrix.registers[r], matrix.registers[r + 1]));
+  in.syncWarp(); // the last tile has been read
+  Value row = b.add(b.mul(b.divide(lane, 16), b.i32(8)), b.remainder(lane, 8));
+  Value at = b.add(b.mul(row, b.i32(32)),
+                   b.mul(b.remainder(b.divide(lane, 8), 2), b.i32(16)));
+  for (int64_t first = 0; first < rows; first += 16)
+    in.storeMatrices(in.advance(in.advance(mine, first * 32), at),
+                     ArrayRef(packed).slice(first / 4, 4),
+                     /*transposed=*/true);
+  in.syncWarp();
+  Value aligned = in.equals(in.bitAnd(kernel.alignmentBits(slice), 15), 0);
+  auto quad = VectorType::get({4}, b.getI32Type());
+  Value half = b.remainder(lane, 2);
+  Value column = b.add(b.mul(warp, b.i32(16)), b.mul(half, b.i32(8)));
+  for (int64_t first = 0; first < rows; first += 16) {
+    Value token = b.add(b.divide(lane, 2), b.i32(first));
+    SmallVector<Value, 3> indices = kernel.viewIndices(slice, {token, column});
+    Value inside;
+    for (auto [axis, index] : llvm::enumerate(indices))
+      inside = b.both(inside, kernel.axisInside(slice, axis, index));
+    Value piece = in.load(quad,
+                          in.advance(mine, b.add(b.mul(token, b.i32(32)),
+                                                 b.mul(half, b.i32(16)))),
+                          16);
+    OpBuilder::InsertionGuard guard(b);
+    if (inside) {
+      auto guarded = scf::IfOp::create(b, inside);
+      b.setInsertionPointToStart(guarded.thenBlock());
+    }
+    storePiece(piece, kernel.safeAddress(slice, indices, Value()), aligned);
+  }
+}
