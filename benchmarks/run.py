@@ -3,10 +3,12 @@
 
 usage: run.py --list
        run.py --suite NAME [--json FILE] [--build FOLDER] [--repeats N] [--python PYTHON]
+       run.py --suite gpu-forward [--bin FOLDER] [--bundles FOLDER] [--compile-only] [--dry-run] [--all] [--only TEXT] ...
 
 Ours and the peers run in one process, interleaved: every repeat runs every case
 once, in an order that rotates, so that all see the same machine. The figure of a
-case is the minimum over the repeats; the spread (median, maximum) stands beside it.
+case is the minimum over the repeats on the CPU, the median on a GPU; the spread
+stands beside it.
 Peers need PyTorch: give a Python that has it (--python, or an active VIRTUAL_ENV).
 """
 
@@ -186,7 +188,14 @@ def cpu_gated_deltanet(options):
     return [row for _, row in rows]
 
 
-SUITES = {"cpu-gated-deltanet": cpu_gated_deltanet}
+def gpu_forward(options):
+    """Eight shapes of Gated DeltaNet; RetNet, simple GLA, DeltaNet, Mamba-2 form, PRISM on a GPU, bf16, K = V = 128."""
+    import gpu_forward as suite
+
+    return suite.gpu_forward(options)
+
+
+SUITES = {"cpu-gated-deltanet": cpu_gated_deltanet, "gpu-forward": gpu_forward}
 
 
 def show(rows):
@@ -201,7 +210,7 @@ def show(rows):
         print(text + ("  [default plan]" if row.get("default_plan") else ""))
 
 
-def main():
+def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--list", action="store_true", help="list the suites")
     parser.add_argument("--suite", metavar="NAME")
@@ -210,6 +219,22 @@ def main():
     parser.add_argument("--repeats", type=int, default=40, help="at least 30 (default 40)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--python", help="the Python that has PyTorch")
+    gpu = parser.add_argument_group("gpu-forward")
+    gpu.add_argument("--bin", metavar="FOLDER", help="where prism-compile is (default: BUILD/bin)")
+    gpu.add_argument("--target", default="cuda:sm_90a", help="what to compile for (default cuda:sm_90a)")
+    gpu.add_argument("--bundles", metavar="FOLDER", help="play the bundles there, which --compile-only wrote; no compiler is needed")
+    gpu.add_argument("--compile-only", action="store_true", help="write the bundles to --bundles and end; no GPU is needed")
+    gpu.add_argument("--dry-run", action="store_true", help="check specs, inputs, words and reference on the CPU and end")
+    gpu.add_argument("--only", action="append", metavar="TEXT", help="cases whose name contains TEXT (may be repeated)")
+    gpu.add_argument("--all", action="store_true", help="time every kernel of a bundle, not the chosen one alone")
+    gpu.add_argument("--no-peers", action="store_true", help="ours alone")
+    gpu.add_argument("--jobs", type=int, default=0, help="compile the peers' kernels first, in so many processes (default: not)")
+    gpu.add_argument("--tuning-ms", type=int, default=40, help="measuring time of a peer's configuration (default 40)")
+    return parser
+
+
+def main():
+    parser = arguments()
     options = parser.parse_args()
     if options.list:
         for name, suite in SUITES.items():
@@ -219,11 +244,16 @@ def main():
         parser.error(f"unknown suite '{options.suite}', expected one of: {', '.join(SUITES)}")
     if options.repeats < 30:
         parser.error(f"--repeats is {options.repeats}, expected at least 30: fewer say little about a shared machine")
-    use_python(options.python)
+    if options.compile_only and not options.bundles:
+        parser.error("--compile-only needs --bundles FOLDER, where the bundles go")
+    options.bin = options.bin or os.path.join(options.build, "bin")
+    if not options.compile_only:
+        use_python(options.python)
     sys.path.insert(0, HERE)
     rows = SUITES[options.suite](options)
-    show(rows)
-    if options.json:
+    if options.suite != "gpu-forward":  # which shows each row as it comes
+        show(rows)
+    if options.json and rows:
         with open(options.json + ".part", "w", encoding="utf-8") as file:
             json.dump({"suite": options.suite, "rows": rows}, file, indent=2)
             file.write("\n")

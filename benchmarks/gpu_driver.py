@@ -1,0 +1,102 @@
+"""Calls the kernels of a bundle by the ABI of docs/Bundle.md on torch tensors: the GPU's by the CUDA driver.
+
+`words` is the same for CPU and GPU; a dry run checks it with the CPU's kernels.
+"""
+
+import ctypes
+import json
+import os
+
+DTYPES = {"torch.float64": "f64", "torch.float32": "f32", "torch.bfloat16": "bf16", "torch.float16": "f16", "torch.int64": "i64"}
+MAX_DYNAMIC_SHARED_SIZE_BYTES = 8  # CU_FUNC_ATTRIBUTE_...
+
+
+def read_entry(folder, name):
+    """The manifest, and its entry of that name."""
+    with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as file:
+        manifest = json.load(file)
+    return manifest, next(entry for entry in manifest["entries"] if entry["name"] == name)
+
+
+def words(entry, arrays, sequences, steps):
+    """The array of 64-bit words that every kernel of the entry takes; optional arguments may be absent."""
+    pointers, strides = [], []
+    for argument in entry["arguments"]:
+        tensor = arrays.get(argument["name"])
+        if tensor is None:
+            if not argument["optional"]:
+                raise KeyError(f"argument '{argument['name']}' is missing")
+            pointers.append(0)
+            strides += [0] * len(argument["axes"])
+            continue
+        if DTYPES[str(tensor.dtype)] != argument["dtype"] or tensor.dim() != len(argument["axes"]):
+            raise TypeError(f"argument '{argument['name']}' is {tensor.dtype} with {tensor.dim()} axes, "
+                            f"expected {argument['dtype']} with axes {argument['axes']}")
+        pointers.append(tensor.data_ptr())
+        strides += tensor.stride()
+    values = [value % 2**64 for value in pointers + [sequences, steps] + strides]
+    return (ctypes.c_uint64 * len(values))(*values)
+
+
+def items(entry, info, sequences):
+    return sequences * entry["value_heads"] * info["value_blocks"]
+
+
+def kernel_rank(info, capability):
+    """0 if the kernel's machine code does not run on a GPU of that compute capability, else more for the closer chip."""
+    if info["target"] != "cuda" or "cubin" not in info:
+        return 0
+    chip = info["chip"].removeprefix("sm_")
+    made = int(chip.rstrip("af"))
+    same = capability == made if chip[-1] in "af" else capability // 10 == made // 10 and capability >= made
+    return made * 2 + (chip[-1] in "af") if same else 0
+
+
+def choose(entry, steps, capability):
+    """The kernel that the manifest's decision table names for sequences of that length, as lib/Runtime chooses."""
+    for row in entry["choice"]:
+        if row["target"] == "cuda" and steps <= row.get("max_steps", steps):
+            kernels = [k for k in entry["kernels"] if k["plan"]["schedule"] == row["schedule"] and kernel_rank(k, capability)]
+            if not kernels:
+                raise LookupError(f"no machine code with schedule '{row['schedule']}' for sm_{capability}")
+            return max(kernels, key=lambda k: kernel_rank(k, capability))
+    raise LookupError("the decision table has no row for the GPU")
+
+
+class Driver:
+    """The few calls of the CUDA driver that a launch takes, in the context that PyTorch made current."""
+
+    def __init__(self):
+        self.library = ctypes.CDLL("libcuda.so.1")
+
+    def call(self, name, *arguments):
+        code = getattr(self.library, name)(*arguments)
+        if code != 0:
+            text = ctypes.c_char_p()
+            self.library.cuGetErrorString(code, ctypes.byref(text))
+            raise RuntimeError(f"{name}: {(text.value or b'?').decode()} ({code})")
+
+    def function(self, folder, info):
+        module, function = ctypes.c_void_p(), ctypes.c_void_p()
+        path = os.path.join(folder, info["cubin"])
+        self.call("cuModuleLoad", ctypes.byref(module), path.encode())
+        self.call("cuModuleGetFunction", ctypes.byref(function), module, info["symbol"].encode())
+        if info["shared"]:
+            self.call("cuFuncSetAttribute", function, MAX_DYNAMIC_SHARED_SIZE_BYTES, info["shared"])
+        return function
+
+    def launcher(self, folder, entry, info, arrays, sequences, steps):
+        """A function without arguments that starts the kernel on PyTorch's current stream."""
+        import torch
+
+        function = self.function(folder, info)
+        values = words(entry, arrays, sequences, steps)
+        parameters = (ctypes.c_void_p * 1)(ctypes.addressof(values))
+        grid = -(-items(entry, info, sequences) // info.get("items_per_block", 1))
+
+        def launch():
+            stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+            self.call("cuLaunchKernel", function, grid, 1, 1, info["threads"], 1, 1, info["shared"], stream, parameters, None)
+
+        launch.keeps = (values, arrays)  # what the addresses point to
+        return launch

@@ -1,0 +1,116 @@
+"""The recurrences of the suite gpu-forward in float64, on whatever device the inputs are.
+
+`recurrence` is the definition, step by step. `chunked` is the same sum taken 64
+steps at a time, for sequences on which a loop over steps takes too long; it is
+itself compared with `recurrence` on the first steps of every case.
+"""
+
+import torch
+
+
+def factors(x, read_scale):
+    """Inputs by name -> (q, k, v, log gates or None, erase strengths or None, scales or None, ranks or None), float64.
+
+    Ranks are the keys c [B, T, H, L, K] and the values [B, T, H, L, V], with strength, of a second injection.
+    """
+    heads = x["v"].shape[2]
+    spread = lambda t: t.double().repeat_interleave(heads // t.shape[2], 2)  # noqa: E731
+    gate, scale = x.get("log_alpha"), x.get("beta")
+    if "log_gamma" in x:
+        gate = x["log_gamma"].expand(x["v"].shape[:3])
+    if "dt" in x:
+        # The product is a float32, as it is in a kernel.
+        gate, scale = x["dt"] * x["A"], x["dt"]
+    ranks = (spread(x["c"]), refined(x)) if "c" in x else None
+    to_double = lambda t: None if t is None else t.double()  # noqa: E731
+    return (spread(x["q"]) * read_scale, spread(x["k"]), x["v"].double(), to_double(gate), to_double(x.get("beta")),
+            to_double(scale), ranks)
+
+
+def refined(x):
+    """PRISM's refinement loop: what the ranks inject, times its strength."""
+    rest, deltas = x["v"].double() - x["u"].double(), []
+    for rank in range(x["p"].shape[3]):
+        delta = torch.nn.functional.gelu(x["p"][:, :, :, rank].double() * rest)
+        deltas.append(delta)
+        rest = rest - delta
+    return torch.stack(deltas, 3) * x["b"].double().unsqueeze(-1)
+
+
+def recurrence(x, read_scale, steps):
+    """Outputs [B, steps, H, V] of the first steps, and the state after them [B, H, K, V]."""
+    x = {name: t[:, :steps] if t.dim() > 1 else t for name, t in x.items()}
+    q, k, v, gate, erase, scale, ranks = factors(x, read_scale)
+    state = torch.zeros(*v[:, 0].shape[:2], k.shape[-1], v.shape[-1], dtype=torch.float64, device=v.device)
+    outputs = torch.empty_like(v)
+    for t in range(v.shape[1]):
+        if gate is not None:
+            state = state * gate[:, t].exp()[..., None, None]
+        written = v[:, t]
+        if erase is not None:  # the erase and the injection share their key and their strength
+            written = written - torch.einsum("bhk,bhkv->bhv", k[:, t], state)
+        if scale is not None:
+            written = written * scale[:, t].unsqueeze(-1)
+        state = state + k[:, t].unsqueeze(-1) * written.unsqueeze(-2)
+        if ranks is not None:
+            state = state + torch.einsum("bhlk,bhlv->bhkv", ranks[0][:, t], ranks[1][:, t])
+        outputs[:, t] = torch.einsum("bhk,bhkv->bhv", q[:, t], state)
+    return outputs, state
+
+
+def chunked(x, read_scale, chunk=64):
+    """The same for all steps, by chunks."""
+    steps = x["v"].shape[1]
+    state, outputs = None, []
+    for begin in range(0, steps, chunk):
+        part = {name: t[:, begin:begin + chunk] if t.dim() > 1 else t for name, t in x.items()}
+        output, state = one_chunk(factors(part, read_scale), state)
+        outputs.append(output)
+    return torch.cat(outputs, 1), state
+
+
+def one_chunk(parts, state):
+    """One chunk, [B, C, H, ...] in and out, and the next state [B, H, K, V]."""
+    q, k, v, gate, erase, scale, ranks = (None if t is None else t.transpose(1, 2) if torch.is_tensor(t)
+                                          else [r.transpose(1, 2) for r in t] for t in parts)
+    if state is None:
+        state = v.new_zeros(*v.shape[:2], k.shape[-1], v.shape[-1])
+    sums = v.new_zeros(v.shape[:3]) if gate is None else gate.cumsum(-1)
+    seen = torch.ones(v.shape[2], v.shape[2], dtype=torch.bool, device=v.device).tril()
+    decay = (sums.unsqueeze(-1) - sums.unsqueeze(-2)).masked_fill(~seen, float("-inf")).exp()
+    since_entry, to_end = sums.exp().unsqueeze(-1), (sums[..., -1:] - sums).exp().unsqueeze(-1)
+    rank_sums = None
+    if ranks is not None:
+        count = ranks[0].shape[3]
+        keys, values = (r.flatten(2, 3) for r in ranks)
+        rank_decay = decay.repeat_interleave(count, -1)
+        rank_sums = lambda query: (query @ keys.mT * rank_decay) @ values  # noqa: E731
+    written = v
+    if erase is not None:
+        written = written - since_entry * (k @ state)
+        if ranks is not None:
+            # Its own token's ranks come after the erase: a step reads those of the steps before it.
+            before = (k @ keys.mT * rank_decay * seen.tril(-1).repeat_interleave(count, -1)) @ values
+            written = written - before
+    if scale is not None:
+        written = written * scale.unsqueeze(-1)
+    if erase is not None:
+        matrix = (k @ k.mT * decay * erase.unsqueeze(-1)).tril(-1)
+        written = torch.linalg.solve_triangular(matrix, written, upper=False, unitriangular=True)
+    output = since_entry * (q @ state) + (q @ k.mT * decay) @ written
+    state = sums[..., -1:].exp().unsqueeze(-1) * state + (k * to_end).mT @ written
+    if ranks is not None:
+        output = output + rank_sums(q)
+        state = state + (keys * to_end.repeat_interleave(count, 2)).mT @ values
+    return output.transpose(1, 2), state
+
+
+def rms_ratio(got, want):
+    """sqrt(sum of squared errors / sum of squares); NaN if anything is NaN."""
+    return float((((got.double() - want) ** 2).sum() / (want**2).sum()).sqrt())
+
+
+def worst_head(got, want):
+    """The largest RMS ratio of a head; heads are the axis before the last in outputs."""
+    axes = [axis for axis in range(want.dim()) if axis != 2]
+    return float((((got.double() - want) ** 2).sum(axes) / (want**2).sum(axes)).sqrt().max())
