@@ -41,6 +41,19 @@ static LogicalResult writePTXOps(ModuleOp module) {
   return applyPartialConversion(module, target, std::move(patterns));
 }
 
+/// Branches keep the annotation of the loop they came from under its own name,
+/// which the export to LLVM IR does not look at.
+static void annotateLatches(ModuleOp module) {
+  module.walk([](LLVM::BrOp branch) {
+    auto annotation =
+        branch->getAttrOfType<LLVM::LoopAnnotationAttr>("llvm.loop_annotation");
+    if (!annotation)
+      return;
+    branch->removeAttr("llvm.loop_annotation");
+    branch.setLoopAnnotationAttr(annotation);
+  });
+}
+
 LogicalResult prism::lowerKernelToNVVM(ModuleOp module) {
   if (failed(lowerMath(module)) || failed(writePTXOps(module)))
     return failure();
@@ -57,5 +70,8 @@ LogicalResult prism::lowerKernelToNVVM(ModuleOp module) {
   LLVMConversionTarget target(*context);
   target.addLegalOp<ModuleOp>();
   target.addLegalDialect<NVVM::NVVMDialect>();
-  return applyFullConversion(module, target, std::move(patterns));
+  if (failed(applyFullConversion(module, target, std::move(patterns))))
+    return failure();
+  annotateLatches(module);
+  return success();
 }

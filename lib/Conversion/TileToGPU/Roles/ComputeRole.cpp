@@ -12,10 +12,10 @@ using namespace prism::tiletogpu;
 
 ComputeRole::ComputeRole(KernelBuilder &kernel, ScalarBuilder &b,
                          Instructions &in, Ports &ports, RolesPlan &plan,
-                         const RolePlan &role, Value memory, Value thread,
-                         Value warp, Value lane)
+                         const RolePlan &role, Value memory, Value warp,
+                         Value lane)
     : kernel(kernel), b(b), in(in), ports(ports), plan(plan), role(role),
-      memory(memory), thread(thread), warp(warp), lane(lane),
+      memory(memory), warp(warp), lane(lane),
       chain(RoleOp(role.role).getName() == "chain") {
   // Constants stand before the roles.
   auto program = RoleOp(role.role)->getParentOfType<ProgramOp>();
@@ -46,7 +46,7 @@ void ComputeRole::emitLoop(scf::ForOp loop) {
   }
   Value lower = kernel.scalars.lookup(loop.getLowerBound()),
         step = kernel.scalars.lookup(loop.getStep());
-  Value laneBefore = lane, threadBefore = thread;
+  Value laneBefore = lane;
   auto made = scf::ForOp::create(
       b, lower, kernel.scalars.lookup(loop.getUpperBound()), step, carried);
   {
@@ -58,7 +58,6 @@ void ComputeRole::emitLoop(scf::ForOp loop) {
         arith::DivUIOp::create(b, arith::SubIOp::create(b, at, lower), step);
     ports.beginIteration(arith::IndexCastOp::create(b, b.getI32Type(), n));
     lane = in.opaque(lane);
-    thread = in.opaque(thread);
     // Scratch of the last iteration has been read.
     if (!chain)
       roleBarrier();
@@ -88,7 +87,6 @@ void ComputeRole::emitLoop(scf::ForOp loop) {
       scf::YieldOp::create(b, next);
   }
   lane = laneBefore;
-  thread = threadBefore;
   ValueRange results = made.getResults();
   for (Value tile : loop.getResults()) {
     SmallVector<Value> registers;

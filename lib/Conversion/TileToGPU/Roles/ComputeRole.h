@@ -51,24 +51,28 @@ struct Matrix {
   int64_t group = 0;
 };
 
+/// An element of a vector; of an f64 one, two f32 that add up to it.
+struct Element {
+  mlir::Value value = {}, low = {};
+};
+
 struct Vector {
   enum class Kind { Splat, Shared, Spread, Lazy };
   Kind kind = Kind::Splat;
-  mlir::Value value;             ///< Splat and Spread: the scalar
+  Element mine;                  ///< Splat and Spread: this thread's element
   mlir::Value memory;            ///< Shared: element 0
   mlir::Operation *op = nullptr; ///< Lazy
   mlir::Type element;
   int64_t length = 0;
-  mlir::Value last;          ///< of a sum: its last element, in every thread
-  mlir::Value plain, paired; ///< Spread: copies in shared memory, or null
+  Element last;                    ///< of a sum: its last element
+  mlir::Value copy, copyForPowers; ///< Spread: in shared memory, or null
 };
 
 class ComputeRole {
 public:
   ComputeRole(KernelBuilder &kernel, ScalarBuilder &b, Instructions &in,
               Ports &ports, RolesPlan &plan, const RolePlan &role,
-              mlir::Value memory, mlir::Value thread, mlir::Value warp,
-              mlir::Value lane);
+              mlir::Value memory, mlir::Value warp, mlir::Value lane);
   void emit();
 
 private:
@@ -102,7 +106,7 @@ private:
   struct Sum {
     mlir::Value high, low, token, place;
   };
-  const Sum &sumAt(mlir::Value vector, mlir::Value first, int64_t offset,
+  const Sum &sumAt(mlir::Value vector, bool isRow, int64_t offset,
                    llvm::ArrayRef<int64_t> order);
   mlir::Value registerOf(mlir::Value tile, int64_t r);
   void define(mlir::Value tile, llvm::SmallVector<mlir::Value> registers);
@@ -117,7 +121,7 @@ private:
   void emitLoad(tile::LoadOp load);
   void emitStore(tile::StoreOp store);
   void storeStaged(const Slice &slice, Matrix &matrix);
-  void storePiece(mlir::Value piece, mlir::Value to, mlir::Value aligned);
+  void storePiece(mlir::Value piece, mlir::Value to);
   void storeElements(const Slice &slice, Matrix &matrix);
   mlir::Value inBlock(const Slice &slice, Accumulator shape, int64_t r);
   llvm::SmallVector<mlir::Value, 2> tileIndex(Accumulator shape, int64_t r);
@@ -127,15 +131,18 @@ private:
   // Vectors.cpp
   void emitVectorOp(mlir::Operation *op);
   void emitGateSum(tile::GateSumOp op);
-  mlir::Value spread(mlir::Value vector);
-  mlir::Value elementAt(mlir::Value vector, mlir::Value index);
-  mlir::Value lastOf(mlir::Value vector);
-  mlir::Value plainCopy(Vector &vector);
-  mlir::Value pairedCopy(mlir::Value vector);
+  Element spread(mlir::Value vector);
+  Element elementAt(mlir::Value vector, mlir::Value index);
+  Element lastOf(mlir::Value vector);
+  Element elementOf(mlir::Operation *op, llvm::ArrayRef<Element> operands);
+  Element splitConstant(mlir::Value f64);
+  Element addPairs(Element x, Element y);
+  Element maximumOfPairs(Element x, Element y);
+  mlir::Value copyOf(mlir::Value vector);
+  mlir::Value copyForPowers(mlir::Value vector);
   void writeSpread(mlir::Value vector, mlir::Value to);
+  void writeElement(const Element &element, mlir::Value to, int64_t length);
   bool isCheap(mlir::Operation *op) const;
-  mlir::Value elementOf(mlir::Operation *op,
-                        llvm::ArrayRef<mlir::Value> operands);
   mlir::Value spreadIndex(int64_t length);
   mlir::Value isWriter(int64_t length);
 
@@ -148,8 +155,8 @@ private:
   Ports &ports;
   RolesPlan &plan;
   const RolePlan &role;
-  mlir::Value memory, thread, warp, lane; ///< of the role
-  mlir::Value staging;                    ///< of storeStaged, made at need
+  mlir::Value memory, warp, lane; ///< of the role
+  mlir::Value staging;            ///< of storeStaged, made at need
   bool chain;
   llvm::DenseMap<mlir::Value, Matrix> matrices;
   llvm::DenseMap<mlir::Value, Vector> vectors;

@@ -263,26 +263,13 @@ Value Instructions::exp2(Value a) {
       .getResult(0);
 }
 
-Value Instructions::shuffle(Value f64, NVVM::ShflKind kind, int64_t operand,
-                            int64_t clamp) {
-  auto pair = VectorType::get({2}, b.getI32Type());
-  Value halves = LLVM::BitcastOp::create(b, pair, f64), result = halves;
-  for (int64_t half : {0, 1}) {
-    Value at = b.i32(half);
-    Value word = LLVM::ExtractElementOp::create(b, halves, at);
-    Value moved =
-        NVVM::ShflOp::create(b, b.getI32Type(), b.i32(-1), word, b.i32(operand),
-                             b.i32(clamp), kind, UnitAttr());
-    result = LLVM::InsertElementOp::create(b, result, moved, at);
-  }
-  return LLVM::BitcastOp::create(b, b.getF64Type(), result);
+Value Instructions::shuffleUp(Value f32, int64_t lanes) {
+  return NVVM::ShflOp::create(b, f32.getType(), b.i32(-1), f32, b.i32(lanes),
+                              b.i32(0), NVVM::ShflKind::up, UnitAttr());
 }
-
-Value Instructions::shuffleUp(Value f64, int64_t lanes) {
-  return shuffle(f64, NVVM::ShflKind::up, lanes, 0);
-}
-Value Instructions::shuffleFrom(Value f64, int64_t lane) {
-  return shuffle(f64, NVVM::ShflKind::idx, lane, 31);
+Value Instructions::shuffleFrom(Value f32, int64_t lane) {
+  return NVVM::ShflOp::create(b, f32.getType(), b.i32(-1), f32, b.i32(lane),
+                              b.i32(31), NVVM::ShflKind::idx, UnitAttr());
 }
 
 //===----------------------------------------------------------------------===//
@@ -295,8 +282,9 @@ void Instructions::copyAsync(Value to, Value from, int64_t size, Value bytes) {
                                      : NVVM::LoadCacheModifierKind::CA,
                           bytes);
 }
-void Instructions::arriveAfterCopies(Value barrier) {
-  NVVM::CpAsyncMBarrierArriveOp::create(b, barrier, b.getBoolAttr(true));
+void Instructions::commitCopies() { NVVM::CpAsyncCommitGroupOp::create(b); }
+void Instructions::waitForCopies(int64_t groupsLeft) {
+  NVVM::CpAsyncWaitGroupOp::create(b, uint32_t(groupsLeft));
 }
 void Instructions::setRegisters(int64_t count, bool more) {
   NVVM::SetMaxRegisterOp::create(b, uint32_t(count),

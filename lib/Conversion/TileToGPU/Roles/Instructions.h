@@ -77,19 +77,17 @@ public:
   std::pair<mlir::Value, mlir::Value> unpackPair(mlir::Value pair);
   /// 2^a by the chip's function, subnormal results as zero.
   mlir::Value exp2(mlir::Value a);
-  mlir::Value shuffleUp(mlir::Value f64, int64_t lanes);
-  mlir::Value shuffleFrom(mlir::Value f64, int64_t lane);
+  mlir::Value shuffleUp(mlir::Value f32, int64_t lanes);
+  mlir::Value shuffleFrom(mlir::Value f32, int64_t lane);
 
   /// Copies 4 or 16 bytes: the first `bytes` of them as they are, then zeros.
   void copyAsync(mlir::Value to, mlir::Value from, int64_t size,
                  mlir::Value bytes);
-  /// Arrives for this thread once its copies so far have arrived.
-  void arriveAfterCopies(mlir::Value barrier);
+  void commitCopies();
+  void waitForCopies(int64_t groupsLeft);
   void setRegisters(int64_t count, bool more);
 
 private:
-  mlir::Value shuffle(mlir::Value f64, mlir::NVVM::ShflKind kind,
-                      int64_t operand, int64_t clamp);
   ScalarBuilder &b;
 };
 

@@ -10,83 +10,84 @@ using namespace mlir;
 using namespace prism::tile;
 using namespace prism::tiletogpu;
 
-/// Elements of 16 bits in a piece of 16 bytes.
-static constexpr int64_t kPiece = 8;
+/// Elements of 16 bits in a piece of 16 bytes, and pieces in a row of a slab.
+static constexpr int64_t kPiece = 8, kPieces = kSlabColumns / kPiece;
+static constexpr int64_t kLanes = 32;
+
+//===----------------------------------------------------------------------===//
+// Turns
+//===----------------------------------------------------------------------===//
 
 void LoadRole::emit() {
   scf::ForOp loop = loopOf(role);
   for (Operation &op : role.getBody().getOps())
     if (&op != loop.getOperation())
       kernel.cloneScalarOp(&op);
-  auto made =
-      scf::ForOp::create(b, kernel.scalars.lookup(loop.getLowerBound()),
-                         kernel.scalars.lookup(loop.getUpperBound()),
-                         kernel.scalars.lookup(loop.getStep()), b.i32(0));
+  Value lower = kernel.scalars.lookup(loop.getLowerBound()),
+        step = kernel.scalars.lookup(loop.getStep());
+  Type index = b.getIndexType();
+  Value turn = arith::IndexCastOp::create(b, index, warp);
+  Value first = b.add(lower, b.mul(turn, step));
+  Value stride = b.mul(step, b.integer(index, role.getWarps()));
+  auto made = scf::ForOp::create(
+      b, first, kernel.scalars.lookup(loop.getUpperBound()), stride, warp);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(made.getBody());
   kernel.scalars.map(loop.getInductionVar(), made.getInductionVar());
   Value n = made.getRegionIterArg(0);
   ports.beginIteration(n);
-  thread = in.opaque(thread);
-  for (Operation &op : loop.getBody()->without_terminator()) {
-    if (auto send = dyn_cast<SendOp>(op))
-      emitSend(send);
-    else if (!isa<LoadOp>(op))
-      kernel.cloneScalarOp(&op);
-  }
-  scf::YieldOp::create(b, b.add(n, b.i32(1)));
+  lane = in.opaque(lane);
+  emitIteration(loop);
+  scf::YieldOp::create(b, b.add(n, b.i32(role.getWarps())));
 }
 
-/// An f32 vector in memory as in the message: copies of 4 bytes, which are
-/// always aligned.
-static bool isCopied(LoadOp load) {
-  auto type = tensorType(load.getResult());
-  return type.getRank() == 2 ||
-         (type.getElementTypeBitWidth() == 32 &&
-          type.getElementType() == load.getView().getType().getElementType());
+void LoadRole::emitIteration(scf::ForOp loop) {
+  SmallVector<Value> channels;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (auto send = dyn_cast<SendOp>(op)) {
+      emitSend(send);
+      channels.push_back(send.getChannel());
+    } else if (!isa<LoadOp>(op)) {
+      kernel.cloneScalarOp(&op);
+    }
+  }
+  // In the order in which they were sent, each as soon as it has arrived.
+  for (auto [i, channel] : llvm::enumerate(channels)) {
+    in.waitForCopies(channels.size() - 1 - i);
+    ports.publish(channel);
+  }
 }
 
 void LoadRole::emitSend(SendOp send) {
   Value channel = send.getChannel();
   ports.acquire(channel);
-  bool copied = true;
-  Value aligned;
-  for (Value value : send.getValues()) {
+  for (auto [i, value] : llvm::enumerate(send.getValues())) {
     auto load = value.getDefiningOp<LoadOp>();
-    copied &= isCopied(load);
+    Value to = ports.part(channel, i);
     if (tensorType(value).getRank() == 2)
-      aligned = b.both(aligned, isAligned(Slice::of(load)));
+      copyMatrix(load, to);
+    else
+      copyVector(load, to);
   }
-  auto moveAll = [&](bool byCopies) {
-    for (auto [i, value] : llvm::enumerate(send.getValues())) {
-      auto load = value.getDefiningOp<LoadOp>();
-      Value to = ports.part(channel, i);
-      if (tensorType(value).getRank() == 2)
-        copyPieces(Slice::of(load), to, byCopies);
-      else
-        copyVector(load, to, byCopies);
-    }
-    ports.hand(channel, byCopies);
-  };
-  if (!copied || !aligned)
-    return moveAll(copied);
-  auto choice = scf::IfOp::create(b, TypeRange(), aligned, true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(choice.thenBlock());
-  moveAll(true);
-  b.setInsertionPointToStart(choice.elseBlock());
-  moveAll(false);
+  in.commitCopies();
 }
 
-void LoadRole::copyVector(LoadOp load, Value to, bool byCopies) {
+//===----------------------------------------------------------------------===//
+// Vectors
+//===----------------------------------------------------------------------===//
+
+/// f32 as in memory goes by copies of 4 bytes, which are always aligned.
+void LoadRole::copyVector(LoadOp load, Value to) {
   Slice slice = Slice::of(load);
   Type element = tensorType(load.getResult()).getElementType();
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  bool isCopied =
+      element.isF32() && load.getView().getType().getElementType().isF32();
   repeat(slice.extents[0], [&](Value local) {
     SmallVector<Value, 3> indices = kernel.viewIndices(slice, {local});
     Value inside = kernel.elementInside(slice, indices);
     Value target = in.advance(to, b.mul(local, b.i32(bytes)));
-    if (byCopies) {
+    if (isCopied) {
       Value size = inside ? b.select(inside, b.i32(4), b.i32(0)) : b.i32(4);
       in.copyAsync(target, kernel.safeAddress(slice, indices, inside), 4, size);
       return;
@@ -101,97 +102,138 @@ void LoadRole::copyVector(LoadOp load, Value to, bool byCopies) {
   });
 }
 
+//===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
 /// Whether pieces of 16 bytes of every row are aligned.
 Value LoadRole::isAligned(const Slice &slice) {
-  Value sum = kernel.alignmentBits(slice);
-  return in.equals(in.bitAnd(sum, 15), 0);
+  return in.equals(in.bitAnd(kernel.alignmentBits(slice), 15), 0);
+}
+
+void LoadRole::copyMatrix(LoadOp load, Value to) {
+  Slice slice = Slice::of(load);
+  auto choice = scf::IfOp::create(b, TypeRange(), isAligned(slice), true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  copySlabs(slice, to);
+  b.setInsertionPointToStart(choice.elseBlock());
+  copyElements(slice, to);
+}
+
+/// Products contract 16 elements at a time: the columns up to there are zero.
+static int64_t widthOf(const Slice &slice) {
+  return llvm::alignTo(slice.extents[1], 2 * kPiece);
 }
 
 /// A loop that stays one: this role has few registers and much time.
-void LoadRole::repeat(int64_t count, llvm::function_ref<void(Value)> body) {
-  auto loop = scf::ForOp::create(b, b.i32(0), b.i32(count), b.i32(threads()));
+scf::ForOp LoadRole::openLoop(int64_t count, int64_t step, ValueRange carried) {
+  auto loop =
+      scf::ForOp::create(b, b.i32(0), b.i32(count), b.i32(step), carried);
   auto unroll = LLVM::LoopUnrollAttr::get(b.getContext(), b.getBoolAttr(true),
                                           {}, {}, {}, {}, {}, {});
   loop->setAttr("llvm.loop_annotation",
                 LLVM::LoopAnnotationAttr::get(b.getContext(), {}, {}, {},
                                               unroll, {}, {}, {}, {}, {}, {},
                                               {}, {}, {}, {}, {}));
-  OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  Value index = b.add(loop.getInductionVar(), thread);
-  if (count % threads()) {
+  return loop;
+}
+
+void LoadRole::repeat(int64_t count, llvm::function_ref<void(Value)> body) {
+  OpBuilder::InsertionGuard guard(b);
+  scf::ForOp loop = openLoop(count, kLanes, {});
+  Value index = b.add(loop.getInductionVar(), lane);
+  if (count % kLanes) {
     auto mine = scf::IfOp::create(b, b.below(index, b.i32(count)));
     b.setInsertionPointToStart(mine.thenBlock());
   }
   body(index);
 }
 
-void LoadRole::copyPieces(const Slice &slice, Value to, bool aligned) {
-  // Products contract 16 elements at a time: the columns up to there are zero.
-  int64_t rows = slice.extents[0],
-          width = llvm::alignTo(slice.extents[1], 2 * kPiece),
-          perRow = width / kPiece;
+/// Slab by slab, four rows of a slab at a time: 8 lanes have the 128 bytes of a
+/// row. Four rows on, a lane's piece has moved by four places in the swizzle,
+/// and another four on it is back: two addresses are all that a lane needs.
+void LoadRole::copySlabs(const Slice &slice, Value to) {
+  int64_t rows = slice.extents[0], width = widthOf(slice);
   Swizzled layout{rows, slice.extents[1]};
-  auto addressOf = [&](Value row, Value piece) {
-    Value slab = b.divide(piece, kSlabColumns / kPiece);
-    Value swizzled = in.bitXor(in.bitAnd(piece, kSlabColumns / kPiece - 1),
-                               in.bitAnd(row, 7));
-    return in.advance(to, b.add(b.mul(slab, b.i32(layout.slabBytes())),
-                                b.add(b.mul(row, b.i32(kSlabRowBytes)),
-                                      b.mul(swizzled, b.i32(16)))));
-  };
-  auto insideAt = [&](ValueRange indices, Value column) {
-    Value inside = kernel.elementInside(slice, indices);
-    return b.both(inside, b.below(column, b.i32(slice.extents[1])));
-  };
-  // A thread keeps its piece of a row, and goes down the rows by multiples of
-  // 8: one address each way, and what lies where in the swizzle stays.
-  int64_t down = threads() / perRow;
-  if (aligned && threads() % perRow == 0 && down % 8 == 0 && rows % down == 0 &&
-      slice.axisOfTile.front() == 0 &&
-      cast<ViewType>(slice.view.getType()).hasTime()) {
-    Value row = b.divide(thread, perRow), piece = b.remainder(thread, perRow);
-    Value column = b.mul(piece, b.i32(kPiece));
+  auto view = cast<ViewType>(slice.view.getType());
+  bool inTime = view.hasTime() && slice.axisOfTile.front() == 0;
+  for (int64_t slab = 0; slab < layout.slabs(); ++slab) {
+    int64_t columns = std::min(width - slab * kSlabColumns, kSlabColumns);
+    OpBuilder::InsertionGuard guard(b);
+    // Addresses of one slab are not kept through another one's loop.
+    Value here = in.opaque(lane);
+    Value row = b.divide(here, kPieces), piece = b.remainder(here, kPieces);
+    Value targets[2];
+    for (int64_t odd : {0, 1}) {
+      Value swizzled = in.bitXor(piece, b.add(row, b.i32(4 * odd)));
+      targets[odd] = in.advance(to, b.add(b.mul(row, b.i32(kSlabRowBytes)),
+                                          b.mul(swizzled, b.i32(16))));
+    }
+    if (columns < kSlabColumns) {
+      auto within =
+          scf::IfOp::create(b, b.below(piece, b.i32(columns / kPiece)));
+      b.setInsertionPointToStart(within.thenBlock());
+    }
+    Value column =
+        b.add(b.mul(piece, b.i32(kPiece)), b.i32(slab * kSlabColumns));
     SmallVector<Value, 3> indices = kernel.viewIndices(slice, {row, column});
-    Value outer =
-        b.both(kernel.present(slice), b.below(column, b.i32(slice.extents[1])));
+    Value outer = kernel.present(slice);
+    if (slice.extents[1] % (2 * kPiece))
+      outer = b.both(outer, b.below(column, b.i32(slice.extents[1])));
     for (size_t axis = 1; axis < indices.size(); ++axis)
       outer = b.both(outer, kernel.axisInside(slice, axis, indices[axis]));
-    Value target = addressOf(row, piece);
     Value from = kernel.safeAddress(slice, indices, Value()),
           safe =
               kernel.safeAddress(slice, indices, b.integer(b.getI1Type(), 0));
-    Value bytes = b.mul(kernel.stepStride(slice), b.i64(2 * down));
-    for (int64_t first = 0; first < rows; first += down) {
-      Value inside = b.both(
-          outer, kernel.axisInside(slice, 0, b.add(indices[0], b.i64(first))));
-      in.copyAsync(in.advance(target, first * kSlabRowBytes),
-                   b.select(inside, from, safe), 16,
-                   b.select(inside, b.i32(16), b.i32(0)));
-      from = in.advance(from, bytes);
+    Value step = inTime ? kernel.stepStride(slice) : Value();
+    // Eight rows an iteration, four and four.
+    auto loop = openLoop(rows, 8, inTime ? ValueRange{from} : ValueRange());
+    Value first = loop.getInductionVar();
+    if (inTime)
+      from = loop.getRegionIterArg(0);
+    Value byte = b.mul(first, b.i32(kSlabRowBytes));
+    for (int64_t odd : {0, 1}) {
+      Value down = b.add(first, b.i32(4 * odd));
+      if (!inTime) {
+        indices = kernel.viewIndices(slice, {b.add(row, down), column});
+        from = kernel.safeAddress(slice, indices, Value());
+      }
+      Value at = inTime ? b.add(indices[0], b.wide(down)) : indices[0];
+      Value inside = b.both(outer, kernel.axisInside(slice, 0, at));
+      Value target =
+          in.advance(in.advance(targets[odd], byte),
+                     slab * layout.slabBytes() + 4 * odd * kSlabRowBytes);
+      in.copyAsync(target, inside ? b.select(inside, from, safe) : from, 16,
+                   inside ? b.select(inside, b.i32(16), b.i32(0)) : b.i32(16));
+      if (inTime)
+        from = in.advance(from, b.mul(step, b.i64(8)));
     }
-    return;
+    if (inTime)
+      scf::YieldOp::create(b, from);
   }
-  if (aligned)
-    return repeat(rows * perRow, [&](Value index) {
-      Value row = b.divide(index, perRow), piece = b.remainder(index, perRow);
-      Value column = b.mul(piece, b.i32(kPiece));
-      SmallVector<Value, 3> indices = kernel.viewIndices(slice, {row, column});
-      Value inside = insideAt(indices, column);
-      in.copyAsync(addressOf(row, piece),
-                   kernel.safeAddress(slice, indices, inside), 16,
-                   b.select(inside, b.i32(16), b.i32(0)));
-    });
-  repeat(rows * width, [&](Value index) {
+}
+
+void LoadRole::copyElements(const Slice &slice, Value to) {
+  int64_t width = widthOf(slice);
+  Swizzled layout{slice.extents[0], slice.extents[1]};
+  repeat(layout.rows * width, [&](Value index) {
     Type i16 = b.getI16Type();
     Value row = b.divide(index, width), column = b.remainder(index, width);
     SmallVector<Value, 3> indices = kernel.viewIndices(slice, {row, column});
-    Value inside = insideAt(indices, column);
+    Value inside = b.both(kernel.elementInside(slice, indices),
+                          b.below(column, b.i32(slice.extents[1])));
     Value bits = in.load(i16, kernel.safeAddress(slice, indices, inside), 2);
     Value piece = b.divide(column, kPiece);
-    in.store(b.select(inside, bits, b.integer(i16, 0)),
-             in.advance(addressOf(row, piece),
-                        b.mul(b.remainder(column, kPiece), b.i32(2))),
+    Value swizzled =
+        in.bitXor(b.remainder(piece, kPieces), b.remainder(row, kPieces));
+    Value byte =
+        b.add(b.mul(b.divide(piece, kPieces), b.i32(layout.slabBytes())),
+              b.add(b.mul(row, b.i32(kSlabRowBytes)),
+                    b.add(b.mul(swizzled, b.i32(16)),
+                          b.mul(b.remainder(column, kPiece), b.i32(2)))));
+    in.store(b.select(inside, bits, b.integer(i16, 0)), in.advance(to, byte),
              2);
   });
 }

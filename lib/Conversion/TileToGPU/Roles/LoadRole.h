@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The role that only moves. A matrix goes by asynchronous copies of 16 bytes,
-// with zeros for what lies outside; where an array is not aligned to 16 bytes,
-// element by element, which is slow and is right. No thread waits for a copy:
-// it arrives on the slot's barrier by itself.
+// The role that only moves. Its warps take turns: warp w loads the iterations
+// w, w + warps, ..., so that as many are under way as there are warps (and
+// slots), and a warp can wait for its own copies and make them visible to
+// products.
+//
+// A matrix goes by asynchronous copies of 16 bytes, with zeros for what lies
+// outside; where an array is not aligned to 16 bytes, element by element, which
+// is slow and is right.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,27 +22,31 @@ namespace prism::tiletogpu {
 
 class LoadRole {
 public:
-  /// `thread`: number within the role, i32.
+  /// `warp`: number within the role, i32.
   LoadRole(KernelBuilder &kernel, ScalarBuilder &b, Instructions &in,
-           Ports &ports, tile::RoleOp role, mlir::Value thread)
-      : kernel(kernel), b(b), in(in), ports(ports), role(role), thread(thread) {
-  }
+           Ports &ports, tile::RoleOp role, mlir::Value warp, mlir::Value lane)
+      : kernel(kernel), b(b), in(in), ports(ports), role(role), warp(warp),
+        lane(lane) {}
   void emit();
 
 private:
+  void emitIteration(mlir::scf::ForOp loop);
   void emitSend(tile::SendOp send);
-  void copyVector(tile::LoadOp load, mlir::Value to, bool byCopies);
-  void copyPieces(const Slice &slice, mlir::Value to, bool aligned);
+  void copyVector(tile::LoadOp load, mlir::Value to);
+  void copyMatrix(tile::LoadOp load, mlir::Value to);
+  void copySlabs(const Slice &slice, mlir::Value to);
+  void copyElements(const Slice &slice, mlir::Value to);
+  mlir::scf::ForOp openLoop(int64_t count, int64_t step,
+                            mlir::ValueRange carried);
   void repeat(int64_t count, llvm::function_ref<void(mlir::Value)> body);
   mlir::Value isAligned(const Slice &slice);
-  int64_t threads() { return role.getWarps() * 32; }
 
   KernelBuilder &kernel;
   ScalarBuilder &b;
   Instructions &in;
   Ports &ports;
   tile::RoleOp role;
-  mlir::Value thread;
+  mlir::Value warp, lane;
 };
 
 } // namespace prism::tiletogpu

@@ -137,8 +137,9 @@ SmallVector<Value> ComputeRole::spreadOver(Value vector, Accumulator shape,
     int64_t offset = alongRows ? shape.rowOf(r) : shape.columnOf(r);
     Value &element = known[offset];
     if (!element)
-      element = elementAt(
-          vector, b.add(alongRows ? firstRow() : firstColumn(), b.i32(offset)));
+      element = elementAt(vector, b.add(alongRows ? firstRow() : firstColumn(),
+                                        b.i32(offset)))
+                    .value;
     elements.push_back(element);
   }
   return elements;
@@ -181,22 +182,24 @@ void ComputeRole::emitDecay(DecayMatrixOp op) {
   matrix.kind = Matrix::Kind::Decay;
   matrix.decay = op;
   matrix.shape = shapeOf(op.getResult());
-  pairedCopy(op.getRows());
-  pairedCopy(op.getColumns());
+  copyForPowers(op.getRows());
+  copyForPowers(op.getColumns());
   matrices[op.getResult()] = matrix;
 }
 
 /// One end of a decay, for the op being emitted.
-const ComputeRole::Sum &ComputeRole::sumAt(Value vector, Value first,
+const ComputeRole::Sum &ComputeRole::sumAt(Value vector, bool isRow,
                                            int64_t offset,
                                            ArrayRef<int64_t> order) {
-  Sum &sum = sums[{{vector, order.data()}, offset}];
+  // Rows and columns may be of one vector, and in the same order.
+  Sum &sum = sums[{{vector, order.data()}, 2 * offset + isRow}];
   if (sum.high)
     return sum;
-  Value position = b.add(first, b.i32(offset));
+  Value position =
+      b.add(isRow ? firstRow() : firstColumn(), b.i32(offset));
   auto pair = VectorType::get({2}, b.getF32Type());
   Value both = in.load(
-      pair, in.advance(pairedCopy(vector), b.mul(position, b.i32(8))), 8);
+      pair, in.advance(copyForPowers(vector), b.mul(position, b.i32(8))), 8);
   sum.high = LLVM::ExtractElementOp::create(b, both, b.i32(0));
   sum.low = LLVM::ExtractElementOp::create(b, both, b.i32(1));
   sum.token = b.divide(position, order.size());
@@ -208,8 +211,8 @@ const ComputeRole::Sum &ComputeRole::sumAt(Value vector, Value first,
 /// of the pairs are exact enough, and cost no f64 arithmetic.
 Value ComputeRole::decayAt(DecayMatrixOp op, int64_t r) {
   Accumulator shape = shapeOf(op.getResult());
-  Sum row = sumAt(op.getRows(), firstRow(), shape.rowOf(r), op.getRowOrder());
-  Sum column = sumAt(op.getColumns(), firstColumn(), shape.columnOf(r),
+  Sum row = sumAt(op.getRows(), true, shape.rowOf(r), op.getRowOrder());
+  Sum column = sumAt(op.getColumns(), false, shape.columnOf(r),
                      op.getColumnOrder());
   Value difference =
       b.add(b.sub(row.high, column.high), b.sub(row.low, column.low));

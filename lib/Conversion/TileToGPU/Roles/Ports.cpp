@@ -38,9 +38,6 @@ void Ports::acquire(Value channel) {
 void Ports::receive(Value channel) {
   Turn &turn = turnOf(channel);
   in.wait(turn.barrier, turn.parity);
-  // Copies were made for ordinary reads; products read otherwise.
-  if (plan.channels.at(channel).isLoaded)
-    in.fenceForAsync();
 }
 
 /// One arrival for the warp, after all of its lanes came here.
@@ -55,14 +52,6 @@ void Ports::arriveOnce(Value barrier) {
 void Ports::publish(Value channel) {
   in.fenceForAsync();
   arriveOnce(turnOf(channel).barrier);
-}
-
-void Ports::hand(Value channel, bool byCopies) {
-  Value full = turnOf(channel).barrier;
-  if (byCopies)
-    return in.arriveAfterCopies(full);
-  in.fenceForAsync();
-  in.arrive(full);
 }
 
 void Ports::release(Value channel) {

@@ -33,8 +33,6 @@ public:
   void receive(mlir::Value channel);
   /// Sender: what this warp wrote is there, also for wgmma.
   void publish(mlir::Value channel);
-  /// Sender in the role `load`: what this thread copied or wrote.
-  void hand(mlir::Value channel, bool byCopies);
   /// Receiver: this warp reads the slot no more.
   void release(mlir::Value channel);
   /// Address of a part of this iteration's slot.

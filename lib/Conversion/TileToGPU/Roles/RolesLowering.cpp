@@ -57,14 +57,12 @@ void BlockEmitter::emitRole(const RolePlan &plan) {
   // Equal shares at the start: more, or fewer, from here on.
   int64_t share = 65536 / this->plan.threads / 8 * 8;
   in.setRegisters(plan.registers, plan.registers > share);
-  Value thread = b.sub(kernel.thread(), b.i32(plan.firstWarp * 32));
   Value ownWarp = b.sub(warp, b.i32(plan.firstWarp));
   Ports ports(b, in, this->plan, memory, lane);
   if (role.getName() == "load")
-    LoadRole(kernel, b, in, ports, role, thread).emit();
+    LoadRole(kernel, b, in, ports, role, ownWarp, lane).emit();
   else
-    ComputeRole(kernel, b, in, ports, this->plan, plan, memory, thread, ownWarp,
-                lane)
+    ComputeRole(kernel, b, in, ports, this->plan, plan, memory, ownWarp, lane)
         .emit();
 }
 

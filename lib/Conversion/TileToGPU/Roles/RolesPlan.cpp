@@ -59,12 +59,16 @@ static LogicalResult checkLoad(LoadOp load, std::string &reason) {
   return success();
 }
 
+/// Elements that one warpgroup product contracts. Accumulators are packed and
+/// written in pieces of as many columns.
+static constexpr int64_t kContracted = 16;
+
 static LogicalResult checkMatrix(Value tile, int64_t rows, int64_t columns,
                                  StringRef what, std::string &reason) {
-  if (rows % kRowsOfGroup == 0 && columns % 8 == 0 && columns <= 256)
+  if (rows % kRowsOfGroup == 0 && columns % kContracted == 0 && columns <= 256)
     return success();
   reason = (what + " of " + Twine(rows) + " x " + Twine(columns) +
-            " is no multiple of 64 x 8 up to 256 columns")
+            " is no multiple of 64 x 16 up to 256 columns")
                .str();
   return failure();
 }
@@ -74,6 +78,11 @@ static LogicalResult checkOp(Operation *op, bool isChain, std::string &reason) {
     if (!dot.getLhs().getType().getElementType().isBF16()) {
       reason = "it multiplies " + textOf(dot.getLhs().getType()) +
                ", not rounded to bf16";
+      return failure();
+    }
+    if (dot.getK() % kContracted) {
+      reason = "it contracts " + std::to_string(dot.getK()) +
+               " elements, not a multiple of 16";
       return failure();
     }
     // The chain computes transposed: rows of values, padded to warpgroups.
@@ -150,8 +159,8 @@ static void countWarps(Value channel, ChannelPlan &plan) {
     auto role = user->getParentOfType<RoleOp>();
     int64_t warps = role.getWarps();
     if (isa<SendOp>(user)) {
-      plan.isLoaded = role.getName() == "load";
-      plan.arrivals = plan.isLoaded ? warps * 32 : warps;
+      // The warps of `load` take turns.
+      plan.arrivals = role.getName() == "load" ? 1 : warps;
     } else if (isa<ReceiveOp>(user)) {
       plan.receiverWarps += warps;
     }
@@ -202,9 +211,9 @@ LogicalResult RolesPlan::placeChannels(ProgramOp program, std::string &reason) {
 /// Registers of a block, and what a thread may have of them.
 static constexpr int64_t kRegistersOfBlock = 65536, kMostRegisters = 240;
 /// Of a thread that only copies.
-static constexpr int64_t kLoadRegisters = 24;
+static constexpr int64_t kLoadRegisters = 32;
 /// What the preparation gets where registers are scarce.
-static constexpr int64_t kPrepareRegisters = 104;
+static constexpr int64_t kPrepareRegisters = 96;
 
 /// The chain first; the loads last, with the fewest registers.
 static int rankOf(RoleOp role) {

@@ -25,9 +25,8 @@ struct ChannelPlan {
   int64_t offset = 0;               ///< bytes, of slot 0
   int64_t slotBytes = 0;            ///< a multiple of the swizzle's period
   llvm::SmallVector<int64_t> parts; ///< byte offsets within a slot
-  int64_t barriers = 0;  ///< offset of full[slots], empty[slots], 8 bytes each
-  int64_t arrivals = 0;  ///< on `full`, of a message
-  bool isLoaded = false; ///< by the role `load`
+  int64_t barriers = 0; ///< offset of full[slots], empty[slots], 8 bytes each
+  int64_t arrivals = 0; ///< on `full`, of a message
   int64_t receiverWarps = 0; ///< of all receiving roles
 
   int64_t full(int64_t slot) const { return barriers + slot * 8; }

@@ -171,14 +171,8 @@ void ComputeRole::emitStore(StoreOp store) {
   storeStaged(slice, matrix);
 }
 
-/// A piece of 16 bytes at once where the array is aligned so, else element by
-/// element.
-void ComputeRole::storePiece(Value piece, Value to, Value aligned) {
-  auto choice = scf::IfOp::create(b, TypeRange(), aligned, true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(choice.thenBlock());
-  in.store(piece, to, 16);
-  b.setInsertionPointToStart(choice.elseBlock());
+/// A piece of 16 bytes element by element.
+void ComputeRole::storePiece(Value piece, Value to) {
   auto elements = VectorType::get({8}, b.getI16Type());
   Value eight = LLVM::BitcastOp::create(b, elements, piece);
   for (int64_t e = 0; e < 8; ++e)
@@ -206,25 +200,43 @@ void ComputeRole::storeStaged(const Slice &slice, Matrix &matrix) {
                      ArrayRef(packed).slice(first / 4, 4),
                      /*transposed=*/true);
   in.syncWarp();
-  Value aligned = in.equals(in.bitAnd(kernel.alignmentBits(slice), 15), 0);
+  // All of a lane's pieces are read before the first is written.
   auto quad = VectorType::get({4}, b.getI32Type());
-  Value half = b.remainder(lane, 2);
+  Value half = b.remainder(lane, 2), first = b.divide(lane, 2);
   Value column = b.add(b.mul(warp, b.i32(16)), b.mul(half, b.i32(8)));
-  for (int64_t first = 0; first < rows; first += 16) {
-    Value token = b.add(b.divide(lane, 2), b.i32(first));
-    SmallVector<Value, 3> indices = kernel.viewIndices(slice, {token, column});
-    Value inside;
-    for (auto [axis, index] : llvm::enumerate(indices))
-      inside = b.both(inside, kernel.axisInside(slice, axis, index));
-    Value piece = in.load(quad,
-                          in.advance(mine, b.add(b.mul(token, b.i32(32)),
-                                                 b.mul(half, b.i32(16)))),
-                          16);
-    OpBuilder::InsertionGuard guard(b);
-    if (inside) {
+  Value from =
+      in.advance(mine, b.add(b.mul(first, b.i32(32)), b.mul(half, b.i32(16))));
+  SmallVector<Value> pieces;
+  for (int64_t row = 0; row < rows; row += 16)
+    pieces.push_back(in.load(quad, in.advance(from, row * 32), 16));
+  SmallVector<Value, 3> indices = kernel.viewIndices(slice, {first, column});
+  Value outer;
+  for (size_t axis = 1; axis < indices.size(); ++axis)
+    outer = b.both(outer, kernel.axisInside(slice, axis, indices[axis]));
+  Value to = kernel.safeAddress(slice, indices, Value());
+  Value stride = b.mul(kernel.stepStride(slice), b.i64(2 * 16));
+  auto storeAll = [&](bool aligned) {
+    Value at = to;
+    for (auto [i, piece] : llvm::enumerate(pieces)) {
+      Value inside = b.both(
+          outer, kernel.axisInside(slice, 0, b.add(indices[0], b.i64(16 * i))));
       auto guarded = scf::IfOp::create(b, inside);
-      b.setInsertionPointToStart(guarded.thenBlock());
+      {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(guarded.thenBlock());
+        if (aligned)
+          in.store(piece, at, 16);
+        else
+          storePiece(piece, at);
+      }
+      at = in.advance(at, stride);
     }
-    storePiece(piece, kernel.safeAddress(slice, indices, Value()), aligned);
-  }
+  };
+  Value aligned = in.equals(in.bitAnd(kernel.alignmentBits(slice), 15), 0);
+  auto choice = scf::IfOp::create(b, TypeRange(), aligned, true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  storeAll(true);
+  b.setInsertionPointToStart(choice.elseBlock());
+  storeAll(false);
 }

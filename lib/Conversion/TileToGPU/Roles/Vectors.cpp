@@ -1,11 +1,16 @@
 //===- Vectors.cpp - Log-gates, strengths and what is made of them --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+//
+// f64 elements (sums of log-gates) are pairs of f32 that add up to them, about
+// 48 bits: units for f64 share their issue slots with the tensor cores, and a
+// sum through them took a third of the preparation's time.
+//
+//===----------------------------------------------------------------------===//
 
 #include "../ElementOps.h"
 #include "../TileOpKinds.h"
 #include "ComputeRole.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace prism::tile;
@@ -15,6 +20,71 @@ static int64_t bytesOf(Type element) {
   return element.getIntOrFloatBitWidth() / 8;
 }
 
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+/// The pair of an f64 constant.
+Element ComputeRole::splitConstant(Value f64) {
+  Value high = b.castReal(f64, b.getF32Type());
+  Value low =
+      b.castReal(b.sub(f64, b.castReal(high, b.getF64Type())), b.getF32Type());
+  return {high, low};
+}
+
+/// Knuth's sum of two f32 with its rounding error, and the low parts.
+Element ComputeRole::addPairs(Element x, Element y) {
+  Value sum = b.add(x.value, y.value);
+  Value part = b.sub(sum, x.value);
+  Value error = b.add(b.sub(x.value, b.sub(sum, part)), b.sub(y.value, part));
+  error = b.add(error, b.add(x.low, y.low));
+  Value high = b.add(sum, error);
+  return {high, b.sub(error, b.sub(high, sum))};
+}
+
+Element ComputeRole::maximumOfPairs(Element x, Element y) {
+  Value zero = b.real(b.getF32Type(), 0.0);
+  Value difference = b.add(b.sub(x.value, y.value), b.sub(x.low, y.low));
+  Value first =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, difference, zero);
+  return {arith::MaximumFOp::create(b, x.value, y.value),
+          b.select(first, x.low, y.low)};
+}
+
+/// An elementwise op on one element; exp by the chip's exp2.
+Element ComputeRole::elementOf(Operation *op, ArrayRef<Element> operands) {
+  Type f32 = b.getF32Type();
+  Type result = tensorType(op->getResult(0)).getElementType();
+  if (isa<math::ExpOp>(op) && result.isF32())
+    return {in.exp2(b.mul(operands[0].value, b.real(f32, 1.4426950408889634)))};
+  if (isa<arith::ExtFOp>(op) && result.isF64())
+    return {b.castReal(operands[0].value, f32), b.real(f32, 0.0)};
+  if (isa<arith::TruncFOp>(op) && operands[0].low)
+    return {b.castReal(b.add(operands[0].value, operands[0].low), result)};
+  if (isa<arith::AddFOp>(op) && result.isF64())
+    return addPairs(operands[0], operands[1]);
+  if (isa<arith::SubFOp>(op) && result.isF64()) {
+    Value high = arith::NegFOp::create(b, operands[1].value),
+          low = arith::NegFOp::create(b, operands[1].low);
+    return addPairs(operands[0], {high, low});
+  }
+  if (isa<arith::MaximumFOp>(op) && result.isF64())
+    return maximumOfPairs(operands[0], operands[1]);
+  // The rest in f64 proper.
+  SmallVector<Value> values;
+  for (const Element &operand : operands)
+    values.push_back(operand.low
+                         ? b.add(b.castReal(operand.value, b.getF64Type()),
+                                 b.castReal(operand.low, b.getF64Type()))
+                         : operand.value);
+  Value value = cloneElementwise(b, op, values);
+  return value.getType().isF64() ? splitConstant(value) : Element{value};
+}
+
+//===----------------------------------------------------------------------===//
+// Vectors
+//===----------------------------------------------------------------------===//
+
 void ComputeRole::emitVectorOp(Operation *op) {
   Value result = op->getResult(0);
   if (auto sum = dyn_cast<GateSumOp>(op))
@@ -23,19 +93,22 @@ void ComputeRole::emitVectorOp(Operation *op) {
   vector.element = tensorType(result).getElementType();
   vector.length = tensorType(result).getDimSize(0);
   if (isSplat(result)) {
-    vector.value = splatScalar(b, op, kernel.scalars);
+    Value scalar = splatScalar(b, op, kernel.scalars);
+    vector.mine =
+        vector.element.isF64() ? splitConstant(scalar) : Element{scalar};
   } else if (chain || isCheap(op)) {
     vector.kind = Vector::Kind::Lazy;
     vector.op = op;
   } else if (auto last = dyn_cast<SplatLastOp>(op)) {
-    vector.value = lastOf(last.getInput());
+    vector.mine = lastOf(last.getInput());
   } else {
-    SmallVector<Value> operands;
+    SmallVector<Element> operands;
     for (Value operand : op->getOperands())
-      operands.push_back(isTensor(operand) ? spread(operand)
-                                           : kernel.scalars.lookup(operand));
+      operands.push_back(isTensor(operand)
+                             ? spread(operand)
+                             : Element{kernel.scalars.lookup(operand)});
     vector.kind = Vector::Kind::Spread;
-    vector.value = elementOf(op, operands);
+    vector.mine = elementOf(op, operands);
   }
   vectors[result] = vector;
 }
@@ -46,19 +119,9 @@ bool ComputeRole::isCheap(Operation *op) const {
   if (isa<math::MathDialect>(op->getDialect()) || !isElementwise(op))
     return false;
   return llvm::all_of(op->getOperands(), [&](Value operand) {
-    if (!isTensor(operand))
-      return true;
-    Vector::Kind kind = vectors.lookup(operand).kind;
-    return kind != Vector::Kind::Spread;
+    return !isTensor(operand) ||
+           vectors.lookup(operand).kind != Vector::Kind::Spread;
   });
-}
-
-/// An elementwise op on one element; exp by the chip's exp2.
-Value ComputeRole::elementOf(Operation *op, ArrayRef<Value> operands) {
-  if (isa<math::ExpOp>(op) && operands[0].getType().isF32())
-    return in.exp2(
-        b.mul(operands[0], b.real(b.getF32Type(), 1.4426950408889634)));
-  return cloneElementwise(b, op, operands);
 }
 
 /// Which element a thread of the preparation holds: lane l of warp w number
@@ -68,136 +131,160 @@ Value ComputeRole::spreadIndex(int64_t length) {
   int64_t parts = std::max<int64_t>(1, length / 32);
   return b.add(b.mul(lane, b.i32(parts)), b.remainder(warp, parts));
 }
+
 /// Whether this thread is the one that writes its element.
 Value ComputeRole::isWriter(int64_t length) {
   int64_t parts = std::max<int64_t>(1, length / 32);
-  return b.both(b.below(warp, b.i32(parts)),
-                b.below(spreadIndex(length), b.i32(length)));
+  Value first = b.below(warp, b.i32(parts));
+  return length >= 32 ? first : b.both(first, b.below(lane, b.i32(length)));
 }
 
 /// This thread's element.
-Value ComputeRole::spread(Value tile) {
+Element ComputeRole::spread(Value tile) {
   Vector vector = vectors.lookup(tile);
   if (vector.kind == Vector::Kind::Splat || vector.kind == Vector::Kind::Spread)
-    return vector.value;
+    return vector.mine;
   return elementAt(tile, spreadIndex(vector.length));
 }
 
-Value ComputeRole::lastOf(Value tile) {
+Element ComputeRole::lastOf(Value tile) {
   Vector vector = vectors.lookup(tile);
-  if (vector.last)
+  if (vector.last.value)
     return vector.last;
   return elementAt(tile, b.i32(vector.length - 1));
 }
 
-Value ComputeRole::elementAt(Value tile, Value index) {
+Element ComputeRole::elementAt(Value tile, Value index) {
   Vector vector = vectors.lookup(tile);
   switch (vector.kind) {
   case Vector::Kind::Splat:
-    return vector.value;
-  case Vector::Kind::Shared:
-  case Vector::Kind::Spread: {
-    Value base = vector.kind == Vector::Kind::Shared ? vector.memory
-                                                     : plainCopy(vectors[tile]);
+    return vector.mine;
+  case Vector::Kind::Shared: {
     int64_t bytes = bytesOf(vector.element);
-    return in.load(vector.element, in.advance(base, b.mul(index, b.i32(bytes))),
-                   bytes);
+    return {in.load(vector.element,
+                    in.advance(vector.memory, b.mul(index, b.i32(bytes))),
+                    bytes)};
+  }
+  case Vector::Kind::Spread: {
+    Value copy = copyOf(tile);
+    if (!vector.element.isF64())
+      return {
+          in.load(vector.element, in.advance(copy, b.mul(index, b.i32(4))), 4)};
+    auto pair = VectorType::get({2}, b.getF32Type());
+    Value both = in.load(pair, in.advance(copy, b.mul(index, b.i32(8))), 8);
+    return {LLVM::ExtractElementOp::create(b, both, b.i32(0)),
+            LLVM::ExtractElementOp::create(b, both, b.i32(1))};
   }
   case Vector::Kind::Lazy:
     break;
   }
   if (auto last = dyn_cast<SplatLastOp>(vector.op))
     return lastOf(last.getInput());
-  SmallVector<Value> operands;
+  SmallVector<Element> operands;
   for (Value operand : vector.op->getOperands())
-    operands.push_back(isTensor(operand) ? elementAt(operand, index)
-                                         : kernel.scalars.lookup(operand));
+    operands.push_back(isTensor(operand)
+                           ? elementAt(operand, index)
+                           : Element{kernel.scalars.lookup(operand)});
   return elementOf(vector.op, operands);
 }
 
-/// Puts a spread vector where every thread can read it.
-Value ComputeRole::plainCopy(Vector &vector) {
-  if (vector.plain)
-    return vector.plain;
-  int64_t bytes = bytesOf(vector.element);
-  vector.plain = in.advance(memory, plan.allocate(vector.length * bytes, 16));
-  auto mine = scf::IfOp::create(b, isWriter(vector.length));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(mine.thenBlock());
-    in.store(vector.value,
-             in.advance(vector.plain,
-                        b.mul(spreadIndex(vector.length), b.i32(bytes))),
-             bytes);
-  }
-  roleBarrier();
-  return vector.plain;
+//===----------------------------------------------------------------------===//
+// To shared memory
+//===----------------------------------------------------------------------===//
+
+void ComputeRole::writeElement(const Element &element, Value to,
+                               int64_t length) {
+  auto mine = scf::IfOp::create(b, isWriter(length));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(mine.thenBlock());
+  int64_t bytes = element.low ? 8 : bytesOf(element.value.getType());
+  Value at = in.advance(to, b.mul(spreadIndex(length), b.i32(bytes)));
+  if (!element.low)
+    return in.store(element.value, at, bytes);
+  auto pair = VectorType::get({2}, b.getF32Type());
+  Value both = LLVM::UndefOp::create(b, pair);
+  both = LLVM::InsertElementOp::create(b, both, element.value, b.i32(0));
+  both = LLVM::InsertElementOp::create(b, both, element.low, b.i32(1));
+  in.store(both, at, 8);
 }
 
-/// An f64 vector times log2(e), each element as two f32 that add up to it.
-Value ComputeRole::pairedCopy(Value tile) {
-  Value mineValue = spread(tile);
+/// Puts a spread vector where every thread can read it.
+Value ComputeRole::copyOf(Value tile) {
   Vector &vector = vectors[tile];
-  if (vector.paired)
-    return vector.paired;
-  vector.paired = in.advance(memory, plan.allocate(vector.length * 8, 16));
-  Type f32 = b.getF32Type(), f64 = b.getF64Type();
-  Value scaled = b.mul(mineValue, b.real(f64, 1.4426950408889634));
-  Value high = b.castReal(scaled, f32);
-  Value low = b.castReal(b.sub(scaled, b.castReal(high, f64)), f32);
-  auto mine = scf::IfOp::create(b, isWriter(vector.length));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(mine.thenBlock());
-    Value at =
-        in.advance(vector.paired, b.mul(spreadIndex(vector.length), b.i32(8)));
-    in.store(high, at, 8);
-    in.store(low, in.advance(at, 4), 4);
-  }
+  if (vector.copy)
+    return vector.copy;
+  int64_t bytes = vector.mine.low ? 8 : bytesOf(vector.element);
+  vector.copy = in.advance(memory, plan.allocate(vector.length * bytes, 16));
+  writeElement(vector.mine, vector.copy, vector.length);
   roleBarrier();
-  return vector.paired;
+  return vector.copy;
+}
+
+/// An f64 vector times log2(e), for powers of two.
+Value ComputeRole::copyForPowers(Value tile) {
+  Element mine = spread(tile);
+  Vector &vector = vectors[tile];
+  if (vector.copyForPowers)
+    return vector.copyForPowers;
+  vector.copyForPowers =
+      in.advance(memory, plan.allocate(vector.length * 8, 16));
+  Type f32 = b.getF32Type();
+  // log2(e) as a pair of f32 itself.
+  Value factor = b.real(f32, 1.44269502162933349609375),
+        rest = b.real(f32, 1.925963033500011e-8);
+  Value high = b.mul(mine.value, factor);
+  Value minus = arith::NegFOp::create(b, high);
+  Value low = LLVM::FMAOp::create(b, mine.value, factor, minus);
+  low = LLVM::FMAOp::create(b, mine.value, rest, low);
+  low = LLVM::FMAOp::create(b, mine.low, factor, low);
+  writeElement({high, low}, vector.copyForPowers, vector.length);
+  roleBarrier();
+  return vector.copyForPowers;
 }
 
 void ComputeRole::writeSpread(Value tile, Value to) {
-  Vector vector = vectors.lookup(tile);
-  int64_t bytes = bytesOf(vector.element);
-  Value value = spread(tile);
-  auto mine = scf::IfOp::create(b, isWriter(vector.length));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(mine.thenBlock());
-  in.store(value,
-           in.advance(to, b.mul(spreadIndex(vector.length), b.i32(bytes))),
-           bytes);
+  writeElement(spread(tile), to, vectors.lookup(tile).length);
 }
+
+//===----------------------------------------------------------------------===//
+// Sums of gates
+//===----------------------------------------------------------------------===//
 
 /// Every warp sums all of the gates: a lane its neighbours, the lanes by
 /// shuffles. No thread waits for another warp.
 void ComputeRole::emitGateSum(GateSumOp op) {
   Value tile = op.getGates();
   int64_t length = tensorType(tile).getDimSize(0), parts = length / 32;
-  SmallVector<Value> sums;
+  SmallVector<Element> sums;
   for (int64_t p = 0; p < parts; ++p) {
-    Value gate = elementAt(tile, b.add(b.mul(lane, b.i32(parts)), b.i32(p)));
-    sums.push_back(p ? b.add(sums.back(), gate) : gate);
+    Element gate = elementAt(tile, b.add(b.mul(lane, b.i32(parts)), b.i32(p)));
+    sums.push_back(p ? addPairs(sums.back(), gate) : gate);
   }
-  Value total = sums.back();
-  for (int64_t distance = 1; distance < 32; distance *= 2) {
-    Value more = b.add(total, in.shuffleUp(total, distance));
-    total = b.select(b.below(lane, b.i32(distance)), total, more);
-  }
-  // What the lanes before have, without the rounding of a difference.
-  Value before = b.select(in.equals(lane, 0), b.real(b.getF64Type(), 0.0),
-                          in.shuffleUp(total, 1));
-  Value mine, part = b.remainder(warp, parts);
+  auto select = [&](Value condition, Element x, Element y) {
+    return Element{b.select(condition, x.value, y.value),
+                   b.select(condition, x.low, y.low)};
+  };
+  auto up = [&](Element x, int64_t lanes) {
+    return Element{in.shuffleUp(x.value, lanes), in.shuffleUp(x.low, lanes)};
+  };
+  Element total = sums.back();
+  for (int64_t distance = 1; distance < 32; distance *= 2)
+    total = select(b.below(lane, b.i32(distance)), total,
+                   addPairs(total, up(total, distance)));
+  Value zero = b.real(b.getF32Type(), 0.0);
+  Element before = select(in.equals(lane, 0), {zero, zero}, up(total, 1));
+  Element mine;
+  Value part = b.remainder(warp, parts);
   for (auto [p, sum] : llvm::enumerate(sums)) {
-    Value all = b.add(before, sum);
-    mine = mine ? b.select(in.equals(part, p), all, mine) : all;
+    Element all = addPairs(before, sum);
+    mine = p ? select(in.equals(part, p), all, mine) : all;
   }
   Vector vector;
   vector.kind = Vector::Kind::Spread;
   vector.element = b.getF64Type();
   vector.length = length;
-  vector.value = mine;
-  vector.last = in.shuffleFrom(total, 31);
+  vector.mine = mine;
+  vector.last = {in.shuffleFrom(total.value, 31),
+                 in.shuffleFrom(total.low, 31)};
   vectors[op.getResult()] = vector;
 }
