@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Reruns on a machine with an NVIDIA GPU all that the documents report of GPUs: the
+# integration tests (gpu-check.sh), then the speed suite of docs/Benchmarks.md.
+#
+# usage: scripts/gpu.sh [--bin FOLDER] [--bundles FOLDER] [--out FOLDER] [--jobs N]
+#                       [--no-check | --no-speed] [-- ARGUMENTS OF benchmarks/run.py]
+#   --bin      folder with prism-compile and prism-run (default: build/bin)
+#   --bundles  play these bundles in the speed suite, written before by
+#              benchmarks/run.py --suite gpu-forward --compile-only --bundles FOLDER;
+#              with --no-check, neither compiler nor libraries are needed then
+#   --out      logs, gpu-forward.json and gpu-forward.log (default: out/gpu)
+#   --jobs     processes that compile at once (default: cores)
+# PYTHON names the Python (default: python3): the tests need numpy, the suite PyTorch
+# with CUDA. Peers that it can import (flash-linear-attention, mamba_ssm) are timed too.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+fail() { printf 'gpu.sh: error: %s\n' "$*" >&2; exit 2; }
+bin=build/bin out=out/gpu jobs=$(nproc) check=1 speed=1 bundles=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --bin | --bundles | --out | --jobs)
+      [ $# -ge 2 ] || fail "$1 needs a value"
+      case $1 in
+        --bin) bin=$2 ;;
+        --bundles) bundles=(--bundles "$2") ;;
+        --out) out=$2 ;;
+        --jobs) jobs=$2 ;;
+      esac
+      shift 2 ;;
+    --no-check) check=0; shift ;;
+    --no-speed) speed=0; shift ;;
+    --) shift; break ;;
+    -h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
+    *) fail "unknown argument '$1'; see --help" ;;
+  esac
+done
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2> /dev/null || fail "no NVIDIA GPU found"
+mkdir -p "$out"
+status=0
+if [ "$check" = 1 ]; then
+  JOBS=$jobs scripts/gpu-check.sh "$bin" "$out/gpu-check" || status=1
+fi
+if [ "$speed" = 1 ]; then
+  PYTHONUNBUFFERED=1 "${PYTHON:-python3}" benchmarks/run.py --suite gpu-forward --bin "$bin" ${bundles[@]+"${bundles[@]}"} \
+    --jobs "$jobs" --json "$out/gpu-forward.json" "$@" 2>&1 | tee "$out/gpu-forward.log" || status=1
+fi
+exit $status
