@@ -125,18 +125,19 @@ bool ComputeRole::isCheap(Operation *op) const {
 }
 
 /// Which element a thread of the preparation holds: lane l of warp w number
-/// parts * l + w % parts, for parts = length / 32. So a lane's elements in all
-/// warps are neighbours.
+/// parts * l + w % parts, for parts = length / 32, rounded up. So a lane's
+/// elements in all warps are neighbours.
 Value ComputeRole::spreadIndex(int64_t length) {
-  int64_t parts = std::max<int64_t>(1, length / 32);
+  int64_t parts = llvm::divideCeil(length, 32);
   return b.add(b.mul(lane, b.i32(parts)), b.remainder(warp, parts));
 }
 
 /// Whether this thread is the one that writes its element.
 Value ComputeRole::isWriter(int64_t length) {
-  int64_t parts = std::max<int64_t>(1, length / 32);
-  Value first = b.below(warp, b.i32(parts));
-  return length >= 32 ? first : b.both(first, b.below(lane, b.i32(length)));
+  Value first = b.below(warp, b.i32(llvm::divideCeil(length, 32)));
+  if (length % 32 == 0)
+    return first;
+  return b.both(first, b.below(spreadIndex(length), b.i32(length)));
 }
 
 /// This thread's element.
@@ -144,7 +145,11 @@ Element ComputeRole::spread(Value tile) {
   Vector vector = vectors.lookup(tile);
   if (vector.kind == Vector::Kind::Splat || vector.kind == Vector::Kind::Spread)
     return vector.mine;
-  return elementAt(tile, spreadIndex(vector.length));
+  // Beyond the end a thread has the last element once more.
+  Value index = spreadIndex(vector.length);
+  if (vector.length % 32)
+    index = b.minimum(index, b.i32(vector.length - 1));
+  return elementAt(tile, index);
 }
 
 Element ComputeRole::lastOf(Value tile) {
