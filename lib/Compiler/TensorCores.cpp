@@ -17,6 +17,8 @@ static constexpr int64_t kChunk = 64;
 /// Below, operands rounded to bf16 were seen to miss the error bound: 51 of 250
 /// random chains with keys of 5 to 64 elements, 2 of 400 with 64 and more.
 static constexpr int64_t kFewestKeys = 64;
+/// Chunks that may be under way in a channel, where shared memory suffices.
+static constexpr int64_t kSlots = 3;
 /// The state of a warpgroup lies in its registers.
 static constexpr int64_t kMostKeys = 128;
 
@@ -82,6 +84,7 @@ OwningOpRef<ModuleOp> prism::buildRoles(ModuleOp module,
   }
   tile::ProgramOp program = *copy->getOps<tile::ProgramOp>().begin();
   tile::RoleOptions options;
+  options.slots = kSlots;
   options.sharedMemory =
       gpu.sharedMemoryPerBlock - tiletogpu::rolesScratchBytes();
   if (failed(tile::specializeRoles(program, options, &whyNot)) ||

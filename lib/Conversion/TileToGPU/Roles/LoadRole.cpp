@@ -18,8 +18,22 @@ static constexpr int64_t kLanes = 32;
 // Turns
 //===----------------------------------------------------------------------===//
 
+/// Warps that take turns: at most as many as the channels have slots. Barriers
+/// tell only odd phases from even ones, so a warp must not be so far ahead as
+/// to wait for a slot's next round but one.
+static int64_t turnsOf(RoleOp role, scf::ForOp loop) {
+  int64_t turns = role.getWarps();
+  for (auto send : loop.getOps<SendOp>())
+    turns = std::min(turns, send.getChannel().getType().getSlots());
+  return turns;
+}
+
 void LoadRole::emit() {
   scf::ForOp loop = loopOf(role);
+  int64_t turns = turnsOf(role, loop);
+  auto active = scf::IfOp::create(b, b.below(warp, b.i32(turns)));
+  OpBuilder::InsertionGuard whole(b);
+  b.setInsertionPointToStart(active.thenBlock());
   for (Operation &op : role.getBody().getOps())
     if (&op != loop.getOperation())
       kernel.cloneScalarOp(&op);
@@ -28,7 +42,7 @@ void LoadRole::emit() {
   Type index = b.getIndexType();
   Value turn = arith::IndexCastOp::create(b, index, warp);
   Value first = b.add(lower, b.mul(turn, step));
-  Value stride = b.mul(step, b.integer(index, role.getWarps()));
+  Value stride = b.mul(step, b.integer(index, turns));
   auto made = scf::ForOp::create(
       b, first, kernel.scalars.lookup(loop.getUpperBound()), stride, warp);
   OpBuilder::InsertionGuard guard(b);
@@ -38,7 +52,7 @@ void LoadRole::emit() {
   ports.beginIteration(n);
   lane = in.opaque(lane);
   emitIteration(loop);
-  scf::YieldOp::create(b, b.add(n, b.i32(role.getWarps())));
+  scf::YieldOp::create(b, b.add(n, b.i32(turns)));
 }
 
 void LoadRole::emitIteration(scf::ForOp loop) {
@@ -121,9 +135,9 @@ void LoadRole::copyMatrix(LoadOp load, Value to) {
   copyElements(slice, to);
 }
 
-/// Products contract 16 elements at a time: the columns up to there are zero.
+/// The chain reads values by whole slabs: the columns up to there are zero.
 static int64_t widthOf(const Slice &slice) {
-  return llvm::alignTo(slice.extents[1], 2 * kPiece);
+  return llvm::alignTo(slice.extents[1], kSlabColumns);
 }
 
 /// A loop that stays one: this role has few registers and much time.
@@ -155,12 +169,11 @@ void LoadRole::repeat(int64_t count, llvm::function_ref<void(Value)> body) {
 /// row. Four rows on, a lane's piece has moved by four places in the swizzle,
 /// and another four on it is back: two addresses are all that a lane needs.
 void LoadRole::copySlabs(const Slice &slice, Value to) {
-  int64_t rows = slice.extents[0], width = widthOf(slice);
+  int64_t rows = slice.extents[0];
   Swizzled layout{rows, slice.extents[1]};
   auto view = cast<ViewType>(slice.view.getType());
   bool inTime = view.hasTime() && slice.axisOfTile.front() == 0;
   for (int64_t slab = 0; slab < layout.slabs(); ++slab) {
-    int64_t columns = std::min(width - slab * kSlabColumns, kSlabColumns);
     OpBuilder::InsertionGuard guard(b);
     // Addresses of one slab are not kept through another one's loop.
     Value here = in.opaque(lane);
@@ -171,16 +184,11 @@ void LoadRole::copySlabs(const Slice &slice, Value to) {
       targets[odd] = in.advance(to, b.add(b.mul(row, b.i32(kSlabRowBytes)),
                                           b.mul(swizzled, b.i32(16))));
     }
-    if (columns < kSlabColumns) {
-      auto within =
-          scf::IfOp::create(b, b.below(piece, b.i32(columns / kPiece)));
-      b.setInsertionPointToStart(within.thenBlock());
-    }
     Value column =
         b.add(b.mul(piece, b.i32(kPiece)), b.i32(slab * kSlabColumns));
     SmallVector<Value, 3> indices = kernel.viewIndices(slice, {row, column});
     Value outer = kernel.present(slice);
-    if (slice.extents[1] % (2 * kPiece))
+    if (slice.extents[1] % kSlabColumns)
       outer = b.both(outer, b.below(column, b.i32(slice.extents[1])));
     for (size_t axis = 1; axis < indices.size(); ++axis)
       outer = b.both(outer, kernel.axisInside(slice, axis, indices[axis]));

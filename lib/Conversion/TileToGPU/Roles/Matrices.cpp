@@ -195,8 +195,7 @@ const ComputeRole::Sum &ComputeRole::sumAt(Value vector, bool isRow,
   Sum &sum = sums[{{vector, order.data()}, 2 * offset + isRow}];
   if (sum.high)
     return sum;
-  Value position =
-      b.add(isRow ? firstRow() : firstColumn(), b.i32(offset));
+  Value position = b.add(isRow ? firstRow() : firstColumn(), b.i32(offset));
   auto pair = VectorType::get({2}, b.getF32Type());
   Value both = in.load(
       pair, in.advance(copyForPowers(vector), b.mul(position, b.i32(8))), 8);
@@ -212,8 +211,8 @@ const ComputeRole::Sum &ComputeRole::sumAt(Value vector, bool isRow,
 Value ComputeRole::decayAt(DecayMatrixOp op, int64_t r) {
   Accumulator shape = shapeOf(op.getResult());
   Sum row = sumAt(op.getRows(), true, shape.rowOf(r), op.getRowOrder());
-  Sum column = sumAt(op.getColumns(), false, shape.columnOf(r),
-                     op.getColumnOrder());
+  Sum column =
+      sumAt(op.getColumns(), false, shape.columnOf(r), op.getColumnOrder());
   Value difference =
       b.add(b.sub(row.high, column.high), b.sub(row.low, column.low));
   Value zero = b.real(b.getF32Type(), 0.0);

@@ -62,7 +62,7 @@ private:
 };
 
 /// Scratch that the roles of a program allocate beyond its channels, at most.
-inline constexpr int64_t kRolesScratchBytes = 44 * 1024;
+inline constexpr int64_t kRolesScratchBytes = 42 * 1024;
 
 /// The one loop of a role.
 mlir::scf::ForOp loopOf(tile::RoleOp role);

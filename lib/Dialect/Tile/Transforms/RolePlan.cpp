@@ -49,13 +49,22 @@ static bool isCheapVectorOp(Operation *op) {
   return isArithmetic || isa<SplatLastOp>(op);
 }
 
+/// Bytes of a row of a slab: what a 128-byte swizzle permutes.
+static constexpr int64_t kSlabRowBytes = 128;
+
 int64_t ChannelPlan::messageBytes() const {
   int64_t bytes = 0;
   for (Value value : values) {
     auto type = cast<RankedTensorType>(value.getType());
-    bytes +=
-        llvm::alignTo(type.getNumElements() * type.getElementTypeBitWidth() / 8,
-                      isVector(value) ? kVectorAlignment : kMatrixAlignment);
+    int64_t elementBytes = type.getElementTypeBitWidth() / 8;
+    if (isVector(value))
+      bytes += llvm::alignTo(type.getNumElements() * elementBytes,
+                             kVectorAlignment);
+    else // whole rows of the swizzle, in slabs
+      bytes += llvm::alignTo(
+          type.getDimSize(0) *
+              llvm::alignTo(type.getDimSize(1) * elementBytes, kSlabRowBytes),
+          kMatrixAlignment);
   }
   return llvm::alignTo(bytes, kMatrixAlignment);
 }
@@ -292,14 +301,16 @@ void RolePlan::makeChannels(const TileAxes &axes) {
 }
 
 /// Which channels lose their slots first: values, which nothing prepares with;
-/// then keys for the chain alone, for prepare alone, for both; then vectors;
-/// last what is prepared, so that the preparation can run ahead.
+/// then what is prepared, since with one slot of it the chain still finds the next
+/// message made when it comes back; then keys, which the chain holds until its
+/// iteration ends, so that with one slot of them nothing overlaps; vectors, which
+/// are small, last.
 static auto orderOfGiving(const ChannelPlan &channel) {
-  int matrices = channel.matrices == TileAxis::Value ? 0
-                 : channel.matrices == TileAxis::Key ? 1
-                                                     : 2;
-  return std::tuple(channel.from == RoleKind::Prepare, matrices,
-                    channel.toPrepare, channel.toChain);
+  int kind = channel.from == RoleKind::Prepare     ? 1
+             : channel.matrices == TileAxis::Value ? 0
+             : channel.matrices == TileAxis::Key   ? 2
+                                                   : 3;
+  return std::tuple(kind, channel.toPrepare, channel.toChain);
 }
 
 LogicalResult RolePlan::chooseSlots(const RoleOptions &options,
@@ -314,9 +325,13 @@ LogicalResult RolePlan::chooseSlots(const RoleOptions &options,
   llvm::sort(giving, [](ChannelPlan *a, ChannelPlan *b) {
     return orderOfGiving(*a) < orderOfGiving(*b);
   });
-  for (ChannelPlan *channel : giving)
-    for (; needed > available && channel->slots > 1; --channel->slots)
-      needed -= channel->messageBytes();
+  // Each gives one before any gives another.
+  for (int64_t slots = options.slots; slots > 1; --slots)
+    for (ChannelPlan *channel : giving)
+      if (needed > available && channel->slots == slots) {
+        --channel->slots;
+        needed -= channel->messageBytes();
+      }
   if (needed <= available)
     return success();
   reason = "its channels need " + std::to_string(needed) +
