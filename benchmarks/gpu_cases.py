@@ -103,6 +103,16 @@ def inputs(case, device, seed):
     return result
 
 
+def results(case, device):
+    """Output and final state, full of NaN: what a kernel forgets to write is seen."""
+    import torch
+
+    rows = (case.sequences, case.steps, case.value_heads, VALUES)
+    state = (case.sequences, case.value_heads, KEYS, VALUES)
+    return {"o": torch.full(rows, float("nan"), dtype=torch.bfloat16, device=device),
+            "final_state": torch.full(state, float("nan"), dtype=torch.float32, device=device)}
+
+
 def flops(case, chunk=64):
     """Of the dense chunk form, triangles counted in full, the inverse itself not counted.
 

@@ -63,6 +63,17 @@ def choose(entry, steps, capability):
     raise LookupError("the decision table has no row for the GPU")
 
 
+def kernels(entry, steps, capability, every):
+    """Label -> kernel: the chosen one under the empty label, the others that run if every."""
+    chosen = choose(entry, steps, capability)
+    result = {"": chosen}
+    for info in entry["kernels"] if every else []:
+        if info is not chosen and kernel_rank(info, capability):
+            plan = info["plan"]
+            result[f", {plan['schedule']} {plan['chunk']} value block {plan['value_block']}"] = info
+    return result
+
+
 class Driver:
     """The few calls of the CUDA driver that a launch takes, in the context that PyTorch made current."""
 

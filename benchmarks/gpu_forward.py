@@ -7,6 +7,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+import time
 
 import gpu_cases
 from gpu_cases import READ_SCALE
@@ -61,16 +62,6 @@ def right(error):
     return error["error"] <= LIMIT and error["state_error"] <= LIMIT and error["worst_head"] <= 1.5 * LIMIT
 
 
-def results_of(case, x):
-    """Outputs full of NaN: what a kernel forgets to write is seen."""
-    import torch
-
-    device = x["q"].device
-    o = torch.full_like(x["v"], float("nan"))
-    shape = (case.sequences, case.value_heads, gpu_cases.KEYS, gpu_cases.VALUES)
-    return o, torch.full(shape, float("nan"), dtype=torch.float32, device=device)
-
-
 def dry_run(cases, folder, options):
     """All but the GPU: specs, inputs, words and reference, with the same recurrences' CPU kernels."""
     import ctypes
@@ -84,14 +75,14 @@ def dry_run(cases, folder, options):
         _, entry = gpu_driver.read_entry(path, "forward")
         x = gpu_cases.inputs(case, "cpu", options.seed)
         want = reference(case, x)
-        o, state = results_of(case, x)
+        results = gpu_cases.results(case, "cpu")
         plan = gpu_driver.choose(entry, case.steps, 90)["plan"]
         kernel = bundle.Entry(path, "forward").kernel("chunk")
-        words = gpu_driver.words(entry, {**x, "o": o, "final_state": state}, case.sequences, case.steps)
+        words = gpu_driver.words(entry, {**x, **results}, case.sequences, case.steps)
         scratch = (ctypes.c_char * (kernel.info["workspace"] + 64))()
         workspace = -(-ctypes.addressof(scratch) // 64) * 64
         kernel.function(words, workspace, 0, gpu_driver.items(entry, kernel.info, case.sequences))
-        error = errors((o, state), want)
+        error = errors(tuple(results.values()), want)
         wrong += not right(error)
         print(f"{case.name:<32} {'right' if right(error) else 'WRONG'} on the CPU: RMS ratio {error['error']:.1e}, "
               f"state {error['state_error']:.1e}; the GPU would take {plan}", flush=True)
@@ -135,9 +126,31 @@ def ceilings():
     target = torch.empty_like(source)
     a, b = (torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16) for _ in range(2))
     c = a @ b
-    graphs = {"copy": captured(lambda: target.copy_(source))[0], "product": captured(lambda: torch.mm(a, b, out=c))[0]}
+    # A graph's memory copy is not always the fastest way to copy.
+    graphs = {"copy": captured(lambda: target.copy_(source))[0], "kernel": captured(lambda: torch.mul(source, 2, out=target))[0],
+              "product": captured(lambda: torch.mm(a, b, out=c))[0]}
     times = {name: sorted(values)[len(values) // 2] for name, values in measure(graphs, 30).items()}
-    return 2 * source.numel() * 4 / times["copy"] * 1e3, 2 * 8192**3 / times["product"] * 1e3
+    return 2 * source.numel() * 4 / min(times["copy"], times["kernel"]) * 1e3, 2 * 8192**3 / times["product"] * 1e3
+
+
+class Progress:
+    """Says on stderr what was done and how long it took."""
+
+    def __init__(self, name):
+        self.name, self.last = name, time.monotonic()
+
+    def step(self, what):
+        now = time.monotonic()
+        print(f"  {self.name}: {what}, {now - self.last:.1f} s", file=sys.stderr, flush=True)
+        self.last = now
+
+
+def driver_version():
+    try:
+        smi = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True)
+    except OSError:
+        return "unknown"
+    return smi.stdout.split("\n")[0].strip() or "unknown"
 
 
 class Suite:
@@ -152,11 +165,10 @@ class Suite:
         major, minor = torch.cuda.get_device_capability()
         self.capability = 10 * major + minor
         self.bandwidth, self.rate = ceilings()
-        smi = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True)
         self.common = {"device": torch.cuda.get_device_name(), "date": datetime.datetime.now(datetime.timezone.utc)
                        .isoformat(timespec="seconds"), "repeats": options.repeats,
                        "copy_gb_s": self.bandwidth / 1e9, "matmul_tflops": self.rate / 1e12,
-                       "versions": {"driver": smi.stdout.strip().splitlines()[0] if smi.stdout else "unknown",
+                       "versions": {"driver": driver_version(),
                                     "torch": torch.__version__, "python": platform.python_version(), **gpu_peers.versions()}}
         print(f"{self.common['device']}, driver {self.common['versions']['driver']}: copy {self.bandwidth / 1e9:.0f} GB/s, "
               f"bf16 product {self.rate / 1e12:.0f} TFLOP/s", flush=True)
@@ -168,19 +180,12 @@ class Suite:
         path = os.path.join(self.folder, case.bundle)
         manifest, entry = gpu_driver.read_entry(path, "forward")
         self.common["versions"]["prism"] = manifest["compiler"]
-        chosen = gpu_driver.choose(entry, case.steps, self.capability)
-        kernels = {"": chosen}
-        if self.options.all:
-            for info in entry["kernels"]:
-                if info is not chosen and gpu_driver.kernel_rank(info, self.capability):
-                    plan = info["plan"]
-                    kernels[f", {plan['schedule']} {plan['chunk']} value block {plan['value_block']}"] = info
         result = {}
-        for label, info in kernels.items():
-            o, state = results_of(case, x)
-            arrays = {**x, "o": o, "final_state": state}
-            launch = self.driver.launcher(path, entry, info, arrays, case.sequences, case.steps)
-            result[label] = (lambda launch=launch, results=(o, state): (launch(), results)[1], info, (o, state))
+        for label, info in gpu_driver.kernels(entry, case.steps, self.capability, self.options.all).items():
+            outputs = gpu_cases.results(case, "cuda")
+            launch = self.driver.launcher(path, entry, info, {**x, **outputs}, case.sequences, case.steps)
+            outputs = tuple(outputs.values())
+            result[label] = (lambda launch=launch, outputs=outputs: (launch(), outputs)[1], info, outputs)
         return result
 
     def prepare(self, function, want):
@@ -197,19 +202,24 @@ class Suite:
             torch.cuda.synchronize()
             return graph, errors(results, want)
 
-    def run(self, case):
+    def run(self, case, broken):
         import gpu_peers
 
+        log = Progress(case.name)
         x = gpu_cases.inputs(case, "cuda", self.options.seed)
         want = reference(case, x)
-        ours = self.our_kernels(case, x)
+        log.step("reference")
+        ours = {} if broken else self.our_kernels(case, x)
         graphs, checks = {}, {}
         for label, (function, _, _) in ours.items():
             graphs[label], checks[label] = self.prepare(function, want)
+        log.step("ours")
         peers = {} if self.options.no_peers else gpu_peers.peers(case, x, self.skipped)
         for name, function in peers.items():
             graphs[name], checks[name] = self.prepare(function, want)
+        log.step("peers tuned")
         times = measure(graphs, self.options.repeats)
+        log.step("timed")
         for label, (_, _, results) in ours.items():  # a race may show in one repeat only
             after = errors(results, want)
             if not right(after):
@@ -288,16 +298,21 @@ def gpu_forward(options):
     import torch
 
     import gpu_peers
+    import gpu_probe
     import gpu_warm
 
     if not options.no_peers:
         if options.jobs:
             gpu_warm.warm(cases, options.jobs)
         gpu_peers.limit_tuning(milliseconds=options.tuning_ms)
-    suite, rows = Suite(folder, options), []
+    broken = gpu_probe.broken_cases(cases, folder, options.all)
+    for name, sentence in broken.items():
+        print(f"{name}: {sentence}", flush=True)
+    rows = [{"case": name, "failed": sentence} for name, sentence in broken.items()]
+    suite = Suite(folder, options)
     for case in cases:
         try:
-            new = suite.run(case)
+            new = suite.run(case, case.name in broken)
         except (RuntimeError, LookupError) as error:  # a faulty kernel takes the context with it
             print(f"{case.name}: FAILED: {str(error).splitlines()[0]}", flush=True)
             rows.append({"case": case.name, "failed": str(error)})
@@ -315,6 +330,8 @@ def gpu_forward(options):
     summary([row for row in rows if "failed" not in row])
     for sentence in suite.skipped.values():
         print(sentence)
+    if options.json:
+        write(rows, options.json)
     bad = [row["case"] for row in rows if "failed" in row or row.get("right") is False]
     if bad:
         sys.exit(f"run.py: wrong or failed: {', '.join(bad)}")
