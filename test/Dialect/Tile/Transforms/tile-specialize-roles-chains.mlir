@@ -129,9 +129,9 @@ tile.program @one_decay(
 // CHECK-NEXT: %[[O:arg[0-9]+]]: !tile.view<?x128xbf16> as <name = "o"
 // CHECK-NEXT: %[[FINALSTATE:arg[0-9]+]]: !tile.view<128x128xf32> as <name = "final_state"
 // CHECK: %[[KEYS:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64x128xbf16>)>
-// CHECK: %[[GATES:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64xf32>)>
-// CHECK: %[[STRENGTHS:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64xf32>)>
-// CHECK: %[[SCALES:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64xf32>, tensor<64xf32>)>
+// CHECK: %[[GATES:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64xf32>)>
+// CHECK: %[[STRENGTHS:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64xf32>)>
+// CHECK: %[[SCALES:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64xf32>, tensor<64xf32>)>
 // CHECK: %[[VALUES:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64x128xbf16>)>
 // CHECK: %[[READY:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK: tile.role "load" warps 4 {
