@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Prints the tables of docs/Benchmarks.md from what run.py --suite gpu-forward --json wrote.
+
+usage: gpu_report.py FILE.json [--plot FILE.svg]     (--plot needs matplotlib)
+"""
+
+import argparse
+import json
+
+
+def by_case(rows):
+    """Case -> (our row or None, its peers' rows), in the suite's order."""
+    result = {}
+    for row in rows:
+        name = row["case"].split(" bf16")[0]
+        ours, peers = result.setdefault(name, [None, []])
+        if row.get("default_plan"):
+            result[name][0] = row
+        elif row.get("peer") and row.get("ours_ms") is None:
+            peers.append(row)
+    return result
+
+
+def figure(error):
+    return f"{error:.1e}" if error == error else "NaN"
+
+
+def table(rows):
+    lines = ["| case | ours, ms | peer | its ms | ours / peer | RMS ratio ours (o, state) | peer (o, state) | of roofline: ours, peer |",
+             "|---|---|---|---|---|---|---|---|"]
+    for name, (ours, peers) in by_case(rows).items():
+        best = min(peers, key=lambda row: row["peer_ms"], default=None)
+        cells = [name]
+        wrong = "" if ours is None or ours["right"] else " (WRONG)"
+        cells.append(f"{ours['ours_ms']:.3f}{wrong}" if ours else "failed")
+        cells += [best["peer"], f"{best['peer_ms']:.3f}"] if best else ["", ""]
+        cells.append(f"{ours['ours_ms'] / best['peer_ms']:.2f}" if ours and best else "")
+        cells += [f"{figure(row['error'])}, {figure(row['state_error'])}" if row else "" for row in (ours, best)]
+        cells.append(", ".join(f"{100 * row['of_roofline']:.0f} %" for row in (ours, best) if row))
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def head(rows):
+    row = next(row for row in rows if "failed" not in row)
+    versions = ", ".join(f"{name} {version.removeprefix(name + " ")}" for name, version in row["versions"].items())
+    return f"{row['device']}, {row['date'][:10]}; {versions}. Copy {row['copy_gb_s']:.0f} GB/s, bf16 product " \
+           f"{row['matmul_tflops']:.0f} TFLOP/s, both in the same run; median of {row['repeats']}."
+
+
+def plot(rows, path):
+    """Times the roofline's, a bar each for us and the best peer."""
+    import matplotlib
+    matplotlib.use("svg")
+    import matplotlib.pyplot as plt
+
+    names, ours, peers = [], [], []
+    for name, (our, others) in by_case(rows).items():
+        best = min(others, key=lambda row: row["peer_ms"], default=None)
+        names.append(name)
+        ours.append(100 * our["of_roofline"] if our else 0)
+        peers.append(100 * best["of_roofline"] if best else 0)
+    figure, axes = plt.subplots(figsize=(8, 0.32 * len(names) + 1))
+    places = range(len(names))
+    axes.barh([p - 0.2 for p in places], ours, 0.4, label="Prism", color="#1f5fa8")
+    axes.barh([p + 0.2 for p in places], peers, 0.4, label="best peer", color="#bbbbbb")
+    axes.set_yticks(list(places), names, fontsize=7)
+    axes.invert_yaxis()
+    axes.set_xlabel("share of the roofline, %")
+    axes.legend(fontsize=7)
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("file")
+    parser.add_argument("--plot", metavar="FILE.svg")
+    options = parser.parse_args()
+    with open(options.file, encoding="utf-8") as file:
+        rows = json.load(file)["rows"]
+    print(head(rows) + "\n\n" + table(rows))
+    if options.plot:
+        plot(rows, options.plot)
+
+
+if __name__ == "__main__":
+    main()
