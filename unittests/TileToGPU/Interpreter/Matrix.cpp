@@ -146,16 +146,47 @@ static void runProduct(Machine &machine, Warp &warp, const Registers &from,
     }
 }
 
+/// m16n8k8 of tf32: f32 bits of which the last 13 are not looked at. Lane l =
+/// 4g + t. A: register r holds row g + 8 (r % 2), column t + 4 (r / 2). B: row
+/// t + 4r, column g. C as above.
+static void runProductTf32(Machine &machine, Warp &warp, const Registers &from,
+                           const Registers &to) {
+  if (!isWholeWarp(machine, warp))
+    return;
+  auto element = [&](unsigned reg, unsigned lane) {
+    return asF32(warp.lane(from[reg])[lane] & 0xffffe000);
+  };
+  float a[16][8], b[8][8];
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    unsigned group = lane / 4, within = lane % 4;
+    for (unsigned r = 0; r < 4; ++r)
+      a[group + 8 * (r % 2)][within + 4 * (r / 2)] = element(r, lane);
+    for (unsigned r = 0; r < 2; ++r)
+      b[within + 4 * r][group] = element(4 + r, lane);
+  }
+  for (unsigned lane = 0; lane < 32; ++lane)
+    for (unsigned r = 0; r < 4; ++r) {
+      unsigned row = lane / 4 + 8 * (r / 2), column = 2 * (lane % 4) + r % 2;
+      double sum = asF32(warp.lane(from[6 + r])[lane]);
+      for (unsigned k = 0; k < 8; ++k)
+        sum += double(a[row][k]) * b[k][column];
+      warp.lane(to[r])[lane] = bitsOfF32(float(sum));
+    }
+}
+
 static bool decodeProduct(Decoder &decoder, Operation *op) {
   auto mma = dyn_cast<NVVM::MmaOp>(op);
   if (!mma)
     return false;
   NVVM::MMAShapeAttr shape = mma.getShape();
   auto type = mma.getMultiplicandAPtxType();
-  auto other = mma.getMultiplicandBPtxType();
-  if (shape.getM() != 16 || shape.getN() != 8 || shape.getK() != 16 || !type ||
-      type != other ||
-      (*type != NVVM::MMATypes::bf16 && *type != NVVM::MMATypes::f16) ||
+  if (!type || type != mma.getMultiplicandBPtxType())
+    return false;
+  bool isTf32 = *type == NVVM::MMATypes::tf32,
+       isBF16 = *type == NVVM::MMATypes::bf16;
+  if ((!isTf32 && !isBF16 && *type != NVVM::MMATypes::f16) ||
+      shape.getM() != 16 || shape.getN() != 8 ||
+      shape.getK() != (isTf32 ? 8 : 16) ||
       mma.getLayoutA() != NVVM::MMALayout::row ||
       mma.getLayoutB() != NVVM::MMALayout::col)
     return false;
@@ -167,9 +198,9 @@ static bool decodeProduct(Decoder &decoder, Operation *op) {
   if (from.size() != 10 || to.size() != 4)
     return false;
   decoder.bind(mma, to);
-  bool isBF16 = *type == NVVM::MMATypes::bf16;
   decoder.emit(from, to, [=](Machine &machine, Warp &warp) {
-    runProduct(machine, warp, from, to, isBF16);
+    isTf32 ? runProductTf32(machine, warp, from, to)
+           : runProduct(machine, warp, from, to, isBF16);
   });
   return true;
 }

@@ -209,6 +209,71 @@ INSTANTIATE_TEST_SUITE_P(Types, MmaSync, testing::Bool(),
                            return info.param ? "bf16" : "f16";
                          });
 
+TEST(MmaSyncTf32, TruncatesAndEqualsThePlainProduct) {
+  // 40 bytes a lane: A (four words), B (two), C (four).
+  std::string body = R"(
+  %words = arith.muli %lane, %c10 : i32
+  %from = llvm.getelementptr %in[%words] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+  %places = arith.muli %lane, %c4 : i32
+  %to = llvm.getelementptr %out[%places] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+)";
+  for (unsigned i = 0; i < 10; ++i) {
+    std::string n = std::to_string(i), type = i < 6 ? "i32" : "f32";
+    body += "  %p" + n + " = llvm.getelementptr %from[" + n +
+            "] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i32\n  %v" + n +
+            " = llvm.load %p" + n + " : !llvm.ptr<1> -> " + type + "\n";
+  }
+  body += "  %d = nvvm.mma.sync A[%v0, %v1, %v2, %v3] B[%v4, %v5] C[%v6, %v7, "
+          "%v8, %v9] {layoutA = #nvvm.mma_layout<row>, layoutB = "
+          "#nvvm.mma_layout<col>, multiplicandAPtxType = #nvvm.mma_type<tf32>, "
+          "multiplicandBPtxType = #nvvm.mma_type<tf32>, shape = #nvvm.shape<m "
+          "= 16, n = 8, k = 8>} : (i32, i32, f32) -> !llvm.struct<(f32, f32, "
+          "f32, f32)>\n";
+  for (unsigned i = 0; i < 4; ++i) {
+    std::string n = std::to_string(i);
+    body += "  %e" + n + " = llvm.extractvalue %d[" + n +
+            "] : !llvm.struct<(f32, f32, f32, f32)>\n  %t" + n +
+            " = llvm.getelementptr %to[" + n +
+            "] : (!llvm.ptr<1>) -> !llvm.ptr<1>, f32\n  llvm.store %e" + n +
+            ", %t" + n + " : f32, !llvm.ptr<1>\n";
+  }
+  std::vector<float> a = randomHalves(16 * 8, 3), b = randomHalves(8 * 8, 4),
+                     c = randomHalves(16 * 8, 5);
+  // Bits that tf32 does not have: the same result without them.
+  auto withMore = [](float value) {
+    uint32_t bits;
+    std::memcpy(&bits, &value, 4);
+    bits |= 0x1fff;
+    std::memcpy(&value, &bits, 4);
+    return value;
+  };
+  std::vector<uint8_t> in(1280), out(512);
+  for (unsigned m = 0; m < 16; ++m)
+    for (unsigned k = 0; k < 8; ++k)
+      put(in, (m % 8 * 4 + k % 4) * 40 + (k / 4 * 2 + m / 8) * 4,
+          withMore(a[m * 8 + k]));
+  for (unsigned k = 0; k < 8; ++k)
+    for (unsigned n = 0; n < 8; ++n)
+      put(in, (n * 4 + k % 4) * 40 + 16 + k / 4 * 4, withMore(b[k * 8 + n]));
+  auto placeOfC = [](unsigned m, unsigned n) {
+    return std::pair(m % 8 * 4 + n / 2, m / 8 * 2 + n % 2);
+  };
+  for (unsigned m = 0; m < 16; ++m)
+    for (unsigned n = 0; n < 8; ++n) {
+      auto [lane, reg] = placeOfC(m, n);
+      put(in, lane * 40 + 24 + reg * 4, c[m * 8 + n]);
+    }
+  ASSERT_EQ(Kernel(wrap(body), 32).run(in, out), "");
+  for (unsigned m = 0; m < 16; ++m)
+    for (unsigned n = 0; n < 8; ++n) {
+      float sum = c[m * 8 + n];
+      for (unsigned k = 0; k < 8; ++k)
+        sum += a[m * 8 + k] * b[k * 8 + n];
+      auto [lane, reg] = placeOfC(m, n);
+      EXPECT_EQ(at<float>(out, lane * 4 + reg), sum);
+    }
+}
+
 TEST(MatrixInstructions, NeedEveryLane) {
   std::string fault = Kernel(wrap(R"(
   %few = arith.cmpi ult, %lane, %c5 : i32

@@ -1,0 +1,209 @@
+//===- RoleKernel.cpp - An entry as a kernel of roles, interpreted --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "RoleKernel.h"
+#include "Prism/Conversion/TileToGPU/TileToGPU.h"
+#include "Prism/Import/Import.h"
+#include "Prism/Registration/Registration.h"
+#include "Prism/Spec/Spec.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringExtras.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace prism;
+using namespace prism::test;
+
+unsigned prism::test::fromEnvironment(const char *name, unsigned otherwise) {
+  const char *text = getenv(name);
+  return text ? unsigned(atoi(text)) : otherwise;
+}
+
+//===----------------------------------------------------------------------===//
+// From a spec to a kernel
+//===----------------------------------------------------------------------===//
+
+static std::unique_ptr<MLIRContext> makeContext() {
+  DialectRegistry registry;
+  registerPrismDialects(registry);
+  auto context =
+      std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  context->loadAllAvailableDialects();
+  return context;
+}
+
+RoleKernel::RoleKernel(const std::string &text) : context(makeContext()) {
+  spec::SpecDiagnostic diagnostic;
+  FailureOr<spec::Spec> model = spec::readSpec(text, "test.json", diagnostic);
+  if (failed(model)) {
+    reason = diagnostic.str();
+    return;
+  }
+  module = spec::importSpec(*model, context.get());
+  entry = *module->getOps<func::FuncOp>().begin();
+  CompileOptions options;
+  options.plans[""] = {scan::Schedule::chunk, std::nullopt, std::nullopt,
+                       std::nullopt};
+  std::string error;
+  auto target = targetinfo::parseTarget("cuda:sm_90a", error);
+  auto units = buildUnits(entry, *target, options);
+  if (failed(units)) {
+    reason = "no units";
+    return;
+  }
+  Unit &unit = units->front();
+  if (!unit.roles) {
+    reason = llvm::join(unit.remarks, "; ");
+    return;
+  }
+  kernels = std::move(unit.roles);
+  tile::ProgramOp program = *kernels->getOps<tile::ProgramOp>().begin();
+  info = describeEntry(program, "forward");
+  valueBlocks = program.getValueBlocks();
+  tiletogpu::GPUOptions gpuOptions;
+  gpuOptions.target = target->gpu();
+  gpuOptions.symbol = "kernel";
+  auto made = tiletogpu::convertProgramToGPU(program, gpuOptions);
+  if (failed(made) || failed(verify(*kernels))) {
+    reason = "not lowered";
+    return;
+  }
+  EXPECT_EQ(made->strategy, tiletogpu::Strategy::Roles);
+  EXPECT_EQ(made->itemsPerBlock, 1);
+  numThreads = made->threads;
+  numSharedBytes = made->sharedBytes;
+  function = kernels->lookupSymbol<LLVM::LLVMFuncOp>("kernel");
+}
+
+RoleKernel::~RoleKernel() = default;
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+void RoleKernel::prepare(const check::InputOptions &options) {
+  inputs = check::makeInputs(entry, info, options);
+  blank = check::makeOutputs(info, check::sizesOf(options));
+  auto oracle = check::runOracle(entry, info, inputs, blank);
+  ASSERT_TRUE(succeeded(oracle));
+  references = *oracle;
+}
+
+void RoleKernel::omit(const std::string &name) {
+  ASSERT_EQ(inputs.erase(name) + blank.erase(name), 1u) << name;
+  references.erase(name);
+}
+
+/// The arrays of a call as they lie, each in bytes of its own. What is between
+/// the elements has a pattern that must stay.
+struct RoleKernel::Memory {
+  static constexpr uint8_t kGap = 0xa5;
+  static constexpr size_t kAlignment = 256;
+  struct Place {
+    std::vector<uint8_t> bytes;
+    size_t first; ///< byte of element 0
+    std::vector<int64_t> strides;
+    int64_t pitch;
+  };
+  std::map<std::string, Place> places;
+  runtime::Bindings bindings;
+
+  Memory(Placement place, const check::HostArrays &inputs,
+         const check::HostArrays &outputs) {
+    for (const check::HostArrays *arrays : {&inputs, &outputs})
+      for (const auto &[name, array] : *arrays)
+        add(place, name, array);
+  }
+
+  void add(Placement place, const std::string &name,
+           const check::HostArray &array) {
+    int64_t size = runtime::byteSize(array.dtype);
+    if (array.dtype == runtime::DType::I64)
+      place = {};
+    Place &made = places[name];
+    made.pitch = (array.shape.back() + place.pad) * size;
+    made.bytes.assign(
+        kAlignment + place.offset * size + rows(array) * made.pitch, kGap);
+    size_t misaligned = reinterpret_cast<uint64_t>(made.bytes.data());
+    made.first = (kAlignment - misaligned % kAlignment) % kAlignment +
+                 place.offset * size;
+    for (int64_t row = 0, width = array.shape.back() * size; row < rows(array);
+         ++row)
+      std::copy_n(array.bytes.begin() + row * width, width,
+                  made.bytes.begin() + made.first + row * made.pitch);
+    std::vector<int64_t> padded = array.shape;
+    padded.back() += place.pad;
+    made.strides = runtime::rowMajorStrides(padded);
+    bindings.push_back({name,
+                        {made.bytes.data() + made.first, array.dtype,
+                         array.shape, made.strides}});
+  }
+
+  /// Whether a byte belongs to no element.
+  static int64_t rows(const check::HostArray &array) {
+    return array.shape.back() ? array.size() / array.shape.back() : 0;
+  }
+
+  void allow(KernelInterpreter &interpreter) const {
+    for (const auto &[name, place] : places)
+      interpreter.allow(place.bytes.data() + place.first,
+                        place.bytes.size() - place.first);
+  }
+
+  /// Takes an array out again; whether nothing but its elements was written.
+  bool take(const std::string &name, check::HostArray &array) {
+    Place &place = places.at(name);
+    int64_t width = array.shape.back() * runtime::byteSize(array.dtype);
+    for (int64_t row = 0; row < rows(array); ++row) {
+      auto from = place.bytes.begin() + place.first + row * place.pitch;
+      std::copy_n(from, width, array.bytes.begin() + row * width);
+      std::fill_n(from, width, kGap);
+    }
+    array.decode();
+    return llvm::all_of(place.bytes, [](uint8_t b) { return b == kGap; });
+  }
+};
+
+std::string RoleKernel::run(const InterpreterOptions &options, Placement place,
+                            std::optional<int64_t> onlyBlock) {
+  Memory memory(place, inputs, blank);
+  auto call = runtime::bindCall(info, memory.bindings);
+  if (!call)
+    return call.error();
+  int64_t blocks = *runtime::workItems(*call, valueBlocks);
+  for (int64_t block = 0; block < blocks; ++block) {
+    if (block != onlyBlock.value_or(block))
+      continue;
+    KernelInterpreter interpreter(function, numThreads, numSharedBytes,
+                                  options);
+    memory.allow(interpreter);
+    if (!interpreter.runBlock(block, call->words, blocks))
+      return "block " + std::to_string(block) + ": " + interpreter.error();
+  }
+  if (onlyBlock)
+    return "";
+  check::HostArrays got = blank;
+  for (auto &[name, array] : got)
+    if (!memory.take(name, array))
+      return name + ": written beside its elements";
+  return compareWithReferences(got);
+}
+
+std::string
+RoleKernel::compareWithReferences(const check::HostArrays &got) const {
+  // An absent array is compared with itself.
+  check::HostArrays all = got, expected = references;
+  for (const runtime::ArgumentInfo &argument : info.arguments)
+    if (runtime::isWritten(argument.role) && !got.count(argument.name)) {
+      all[argument.name].shape.assign(argument.shape.size(), 0);
+      expected[argument.name] = all[argument.name];
+    }
+  std::string text;
+  for (const check::TensorError &error : check::compare(
+           info, all, expected, check::errorLimit(runtime::DType::BF16)))
+    if (!error.passed)
+      text += error.name + ": " + std::to_string(error.ratio) +
+              ", worst head " + std::to_string(error.worstHead) + "; ";
+  return text;
+}

@@ -1,0 +1,68 @@
+//===- RoleKernel.h - An entry as a kernel of roles, interpreted *- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The compiler's whole path for tensor cores, from a spec to the kernel, which
+// the interpreter then runs block by block; outputs and final states are
+// compared with the float64 recurrence.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PRISM_UNITTESTS_TILETOGPU_ROLES_ROLEKERNEL_H
+#define PRISM_UNITTESTS_TILETOGPU_ROLES_ROLEKERNEL_H
+
+#include "KernelInterpreter.h"
+#include "Prism/Check/Check.h"
+#include "Prism/Compiler/Compiler.h"
+#include "mlir/IR/MLIRContext.h"
+#include <optional>
+
+namespace prism::test {
+
+/// How the arrays of a call lie in memory.
+struct Placement {
+  int64_t offset = 0; ///< elements from an address that 256 divides
+  int64_t pad = 0;    ///< elements between rows of the last axis
+};
+
+class RoleKernel {
+public:
+  /// The forward entry of a spec in chunks of 64 on sm_90a.
+  explicit RoleKernel(const std::string &spec);
+  ~RoleKernel();
+
+  /// Why there is no kernel of roles; empty if there is.
+  const std::string &whyNot() const { return reason; }
+  mlir::LLVM::LLVMFuncOp kernel() const { return function; }
+  int64_t threads() const { return numThreads; }
+  int64_t sharedBytes() const { return numSharedBytes; }
+
+  /// Random inputs, and what the recurrence makes of them.
+  void prepare(const check::InputOptions &options);
+  /// Argument `name` is absent in the calls to come; it must be optional.
+  void omit(const std::string &name);
+  /// Runs the blocks of a call of the kernel as it is now: the first fault, or
+  /// what differs from the recurrence by more than bf16 may; else empty.
+  std::string run(const InterpreterOptions &options, Placement place = {},
+                  std::optional<int64_t> onlyBlock = std::nullopt);
+
+private:
+  struct Memory;
+  std::string compareWithReferences(const check::HostArrays &got) const;
+
+  std::unique_ptr<mlir::MLIRContext> context;
+  mlir::OwningOpRef<mlir::ModuleOp> module, kernels;
+  mlir::func::FuncOp entry;
+  mlir::LLVM::LLVMFuncOp function;
+  runtime::EntryInfo info;
+  std::string reason;
+  int64_t numThreads = 0, numSharedBytes = 0, valueBlocks = 1;
+  check::HostArrays inputs, blank, references;
+};
+
+/// PRISM_ROLES_RUNS widens a test, PRISM_SEED moves it.
+unsigned fromEnvironment(const char *name, unsigned otherwise);
+
+} // namespace prism::test
+
+#endif // PRISM_UNITTESTS_TILETOGPU_ROLES_ROLEKERNEL_H

@@ -1,0 +1,270 @@
+//===- RolesTest.cpp - Kernels of roles against the recurrence ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Every kernel is run block by block in the interpreter, which knows races,
+// bounds and deadlocks. Copies land early in one run and late in the next, and
+// warps go in another order each time.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Models.h"
+#include "RandomChain.h"
+#include "RoleKernel.h"
+#include "gtest/gtest.h"
+
+using namespace prism;
+using namespace prism::test;
+using check::GateSet;
+using check::InputOptions;
+
+namespace {
+
+InterpreterOptions nextOptions() {
+  static unsigned count = 0;
+  using Options = InterpreterOptions;
+  constexpr Options::Order orders[] = {
+      Options::Order::Random, Options::Order::Ascending, Options::Order::Random,
+      Options::Order::Descending};
+  Options options;
+  options.seed = ++count;
+  options.copies = count % 2 ? Options::Copies::Late : Options::Copies::Early;
+  options.order = orders[count / 2 % 4];
+  return options;
+}
+
+InputOptions callOf(int64_t steps, GateSet gates = GateSet::mild,
+                    bool initialState = true) {
+  InputOptions options;
+  options.batch = 1;
+  options.steps = steps;
+  options.gates = gates;
+  options.initialState = initialState;
+  return options;
+}
+
+void expectRight(RoleKernel &kernel, const InputOptions &call,
+                 Placement place = {}, const std::string &spec = "") {
+  kernel.prepare(call);
+  EXPECT_EQ(kernel.run(nextOptions(), place), "")
+      << "steps " << call.steps << ", " << call.lengths.size()
+      << " packed sequences, gates " << int(call.gates) << ", "
+      << (call.initialState ? "" : "no ") << "initial state, offset "
+      << place.offset << ", pad " << place.pad << "\n"
+      << spec;
+}
+
+void expectRight(const Model &model, const InputOptions &call,
+                 Placement place = {}) {
+  RoleKernel kernel(specOf(model));
+  ASSERT_EQ(kernel.whyNot(), "") << specOf(model);
+  expectRight(kernel, call, place);
+}
+
+//===----------------------------------------------------------------------===//
+// Models and sizes
+//===----------------------------------------------------------------------===//
+
+const char *const kModels[] = {
+    "linear_attention", "retnet",   "gated_deltanet", "prism_l0",
+    "prism_l1",         "prism_l2", "mamba2"};
+
+using Size = std::tuple<const char *, int64_t, int64_t>;
+class Sizes : public testing::TestWithParam<Size> {
+protected:
+  Model model() const {
+    Model model;
+    std::tie(model.name, model.keys, model.values) = GetParam();
+    return model;
+  }
+};
+
+TEST_P(Sizes, TwoChunksAndATail) { expectRight(model(), callOf(130)); }
+
+std::string nameOf(const testing::TestParamInfo<Size> &info) {
+  auto [name, keys, values] = info.param;
+  return std::string(name) + "_" + std::to_string(keys) + "_" +
+         std::to_string(values);
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, Sizes,
+                         testing::Combine(testing::ValuesIn(kModels),
+                                          testing::Values(64, 128),
+                                          testing::Values(64, 128, 192, 256)),
+                         nameOf);
+INSTANTIATE_TEST_SUITE_P(
+    Between, Sizes,
+    testing::Combine(testing::Values("gated_deltanet", "prism_l1", "mamba2"),
+                     testing::Values(80, 96), testing::Values(64, 128, 256)),
+    nameOf);
+INSTANTIATE_TEST_SUITE_P(
+    Odd, Sizes,
+    testing::Combine(testing::Values("gated_deltanet", "prism_l1"),
+                     testing::Values(112), testing::Values(8, 72, 136)),
+    nameOf);
+
+//===----------------------------------------------------------------------===//
+// Lengths, sequences, heads
+//===----------------------------------------------------------------------===//
+
+class EveryModel : public testing::TestWithParam<const char *> {
+protected:
+  Model model(int64_t keys = 64, int64_t values = 64) const {
+    Model model;
+    model.name = GetParam();
+    model.keys = keys;
+    model.values = values;
+    return model;
+  }
+};
+
+TEST_P(EveryModel, Lengths) {
+  RoleKernel kernel(specOf(model()));
+  ASSERT_EQ(kernel.whyNot(), "");
+  for (int64_t steps : {0, 1, 63, 64, 65, 128, 200})
+    expectRight(kernel, callOf(steps));
+}
+
+TEST_P(EveryModel, PackedSequencesOfWhichSomeAreEmpty) {
+  RoleKernel kernel(specOf(model(64, 128)));
+  ASSERT_EQ(kernel.whyNot(), "");
+  for (bool initialState : {true, false}) {
+    InputOptions call = callOf(0, GateSet::mild, initialState);
+    call.lengths = {0, 3, 64, 0, 0, 130, 65, 0};
+    expectRight(kernel, call);
+    expectRight(kernel, call, {1, 3});
+  }
+  InputOptions call = callOf(0);
+  call.lengths = {0};
+  expectRight(kernel, call);
+}
+
+TEST_P(EveryModel, Reversed) {
+  Model backwards = model(96, 64);
+  backwards.reverse = true;
+  RoleKernel kernel(specOf(backwards));
+  ASSERT_EQ(kernel.whyNot(), "");
+  for (int64_t steps : {1, 64, 130})
+    expectRight(kernel, callOf(steps));
+  InputOptions call = callOf(0);
+  call.lengths = {70, 0, 1, 128};
+  expectRight(kernel, call);
+  expectRight(kernel, call, {2, 6});
+}
+
+TEST_P(EveryModel, HeadsFirst) {
+  Model other = model(64, 128);
+  other.headFirst = true;
+  other.keyHeads = 1;
+  other.valueHeads = 2;
+  for (bool reverse : {false, true}) {
+    other.reverse = reverse;
+    expectRight(other, callOf(70));
+  }
+}
+
+TEST_P(EveryModel, SeveralValueHeadsOfAKeyHead) {
+  Model grouped = model();
+  grouped.keyHeads = 2;
+  grouped.valueHeads = 6;
+  InputOptions call = callOf(70);
+  call.batch = 2;
+  expectRight(grouped, call);
+}
+
+TEST_P(EveryModel, Gates) {
+  RoleKernel kernel(specOf(model()));
+  ASSERT_EQ(kernel.whyNot(), "");
+  for (GateSet gates : {GateSet::hard, GateSet::mixed, GateSet::burst}) {
+    InputOptions call = callOf(200, gates);
+    expectRight(kernel, call);
+    call.seed = 2;
+    expectRight(kernel, call);
+  }
+}
+
+TEST_P(EveryModel, AbsentStates) {
+  for (bool initialState : {true, false})
+    for (bool finalState : {true, false}) {
+      RoleKernel kernel(specOf(model(80, 64)));
+      ASSERT_EQ(kernel.whyNot(), "");
+      for (int64_t steps : {0, 65}) {
+        kernel.prepare(callOf(steps, GateSet::mild, initialState));
+        if (!finalState)
+          kernel.omit("final_state");
+        EXPECT_EQ(kernel.run(nextOptions()), "") << steps;
+      }
+    }
+}
+
+/// Rows and addresses that 16 bytes do not divide are copied element by
+/// element; nothing beside an array is touched.
+TEST_P(EveryModel, Placements) {
+  for (int64_t values : {64, 192}) {
+    RoleKernel kernel(specOf(model(80, values)));
+    ASSERT_EQ(kernel.whyNot(), "");
+    for (Placement place : {Placement{1, 0}, Placement{0, 1}, Placement{3, 5},
+                            Placement{8, 8}, Placement{4, 0}, Placement{0, 16}})
+      expectRight(kernel, callOf(70), place);
+  }
+}
+
+TEST_P(EveryModel, EveryOrder) {
+  RoleKernel kernel(specOf(model(128, 128)));
+  ASSERT_EQ(kernel.whyNot(), "");
+  kernel.prepare(callOf(260));
+  using Options = InterpreterOptions;
+  for (auto copies : {Options::Copies::Early, Options::Copies::Late})
+    for (auto order : {Options::Order::Ascending, Options::Order::Descending,
+                       Options::Order::Random})
+      for (unsigned seed = 0, e = order == Options::Order::Random ? 3 : 1;
+           seed < e; ++seed) {
+        Options options;
+        options.copies = copies;
+        options.order = order;
+        options.seed = seed + fromEnvironment("PRISM_SEED", 1);
+        EXPECT_EQ(kernel.run(options), "");
+      }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryModel, testing::ValuesIn(kModels),
+                         [](const testing::TestParamInfo<const char *> &info) {
+                           return std::string(info.param);
+                         });
+
+//===----------------------------------------------------------------------===//
+// Random chains
+//===----------------------------------------------------------------------===//
+
+class RandomChains : public testing::TestWithParam<unsigned> {};
+
+/// A chain with random sizes and a random call.
+TEST_P(RandomChains, Agree) {
+  unsigned seed = GetParam() + fromEnvironment("PRISM_SEED", 1);
+  std::mt19937 random(seed);
+  auto anyOf = [&](auto... values) {
+    const int64_t all[] = {values...};
+    return all[random() % std::size(all)];
+  };
+  int64_t keys = anyOf(64, 80, 96, 128), values = anyOf(64, 96, 128, 192);
+  std::string spec = withSizes(randomChain(seed, "bf16", {64}), keys, values);
+  RoleKernel kernel(spec);
+  if (!kernel.whyNot().empty())
+    GTEST_SKIP() << kernel.whyNot();
+  InputOptions call = callOf(anyOf(1, 63, 64, 65, 130, 200));
+  call.gates = GateSet(anyOf(0, 0, 1, 2, 3));
+  call.initialState = anyOf(0, 1);
+  call.seed = seed;
+  if (anyOf(0, 1, 2) == 0)
+    call.lengths = {anyOf(0, 1, 5), 64, anyOf(0, 65), anyOf(0, 70)};
+  Placement place;
+  place.offset = anyOf(0, 0, 1);
+  place.pad = anyOf(0, 0, 1, 8);
+  expectRight(kernel, call, place, spec);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomChains,
+                         testing::Range(0u,
+                                        fromEnvironment("PRISM_CHAINS", 60)));
+
+} // namespace
