@@ -1,0 +1,133 @@
+//===- MutationsTest.cpp - A kernel of roles, one synchronisation less ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Of the Gated DeltaNet kernel every barrier, fence, wait, commit and arrival
+// is taken out by itself: the interpreter, or the comparison with the
+// recurrence, must miss it. Those that it does not miss are listed, by role and
+// kind, with what makes them redundant in this kernel; another kernel needs
+// them, or the lowering would have to know more to leave them out.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Interpreter/Mutations.h"
+#include "Models.h"
+#include "RoleKernel.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace prism;
+using namespace prism::test;
+
+namespace {
+
+/// The branches of the roles stand one after the other behind the barrier that
+/// shows the mbarriers to all.
+std::string roleOf(Operation *op, LLVM::LLVMFuncOp kernel) {
+  static const char *const names[] = {"chain", "prepare", "load"};
+  unsigned branch = 0;
+  bool isInRoles = false;
+  for (Operation &other : kernel.getBody().front()) {
+    if (other.isAncestor(op))
+      return isInRoles && isa<scf::IfOp>(other) ? names[branch] : "start";
+    isInRoles |= isa<NVVM::Barrier0Op>(other);
+    branch += isInRoles && isa<scf::IfOp>(other);
+  }
+  return "?";
+}
+
+/// How many of a kind, at most, are not missed, and why.
+struct Redundant {
+  const char *role, *op;
+  unsigned count;
+  const char *why;
+};
+
+/// BY THE KEYS: load waits for an empty slot of the keys first. The chain,
+/// which by then has received what the preparation made of all else, releases
+/// them last. As every channel has equally many slots here, whoever waited for
+/// the keys need not wait for the others.
+const Redundant kRedundant[] = {
+    {"chain", "nvvm.wgmma.fence.aligned", 1,
+     "K S and Q S are issued together: no register was written in between"},
+    {"chain", "nvvm.wgmma.commit.group.sync.aligned", 1,
+     "the scores' product may join the next group: both are waited for at "
+     "once"},
+    {"chain", "nvvm.wgmma.wait.group.sync.aligned", 1,
+     "before the release of what was prepared; by the keys"},
+    {"chain", "nvvm.mbarrier.try_wait.parity", 1,
+     "for the strengths: the preparation had them before the chain has its "
+     "message"},
+    {"chain", "nvvm.bar.warp.sync", 5,
+     "releases of values, strengths and what was prepared, by the keys; of the "
+     "keys, which only products read; before the outputs are turned around, "
+     "since the releases synchronise too"},
+    {"prepare", "nvvm.wgmma.fence.aligned", 1,
+     "K K' and Q K' are issued together"},
+    {"prepare", "nvvm.wgmma.commit.group.sync.aligned", 1,
+     "both are waited for at once"},
+    {"prepare", "nvvm.mbarrier.try_wait.parity", 1,
+     "for a slot for its message; by the keys"},
+    {"prepare", "nvvm.barrier", 1,
+     "at the start of an iteration: the two others stand between any write of "
+     "scratch and the last iteration's reads"},
+    {"prepare", "nvvm.bar.warp.sync", 3,
+     "releases of gates and strengths, by the keys; of the keys, which only "
+     "products read"},
+    {"load", "nvvm.mbarrier.try_wait.parity", 3,
+     "for slots of gates, strengths and values; by the keys"},
+    {"load", "nvvm.fence.proxy", 3,
+     "gates, strengths and values are read by ordinary loads and ldmatrix"},
+};
+
+/// Whether any of a few runs shows a fault.
+bool isMissed(RoleKernel &kernel) {
+  using Options = InterpreterOptions;
+  const std::pair<Options::Copies, Options::Order> runs[] = {
+      {Options::Copies::Late, Options::Order::Ascending},
+      {Options::Copies::Late, Options::Order::Random},
+      {Options::Copies::Early, Options::Order::Descending},
+      {Options::Copies::Early, Options::Order::Random}};
+  for (auto [copies, order] : runs) {
+    Options options;
+    options.copies = copies;
+    options.order = order;
+    options.seed = 3;
+    options.limit = 30000000; // a wait that never ends
+    if (!kernel.run(options).empty())
+      return true;
+  }
+  return false;
+}
+
+TEST(Mutations, EverySynchronisationIsMissedOrListed) {
+  RoleKernel kernel(specOf(Model()));
+  ASSERT_EQ(kernel.whyNot(), "");
+  check::InputOptions call;
+  call.batch = 1;
+  call.steps = 5 * 64 + 1; // every slot of a channel is filled again
+  kernel.prepare(call);
+  ASSERT_FALSE(isMissed(kernel)) << "the right kernel must pass";
+  std::map<std::pair<std::string, std::string>, unsigned> unmissed;
+  std::vector<Operation *> all = synchronisationsOf(kernel.kernel());
+  EXPECT_GE(all.size(), 60u);
+  for (Operation *op : all) {
+    std::pair kind(roleOf(op, kernel.kernel()),
+                   op->getName().getStringRef().str());
+    Without without(op);
+    unmissed[kind] += !isMissed(kernel);
+  }
+  for (const Redundant &known : kRedundant) {
+    unsigned &count = unmissed[{known.role, known.op}];
+    EXPECT_LE(count, known.count)
+        << known.role << ": " << known.op << ": " << known.why;
+    count = 0;
+  }
+  for (const auto &[kind, count] : unmissed)
+    EXPECT_EQ(count, 0u) << kind.first << ": " << kind.second
+                         << " are taken out and not missed";
+}
+
+} // namespace
