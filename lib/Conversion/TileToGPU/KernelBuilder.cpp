@@ -352,6 +352,14 @@ Value KernelBuilder::stepStride(const Slice &slice) {
   return program.getReverse() ? b.sub(b.i64(0), stride) : stride;
 }
 
+Value KernelBuilder::rowStride(const Slice &slice) {
+  int64_t axis = slice.axisOfTile.front();
+  if (axis == 0 && cast<ViewType>(slice.view.getType()).hasTime())
+    return stepStride(slice);
+  Value stride = accesses[slice.view.getArgNumber()].strides[axis];
+  return stride ? stride : b.i64(1);
+}
+
 Value KernelBuilder::alignmentBits(const Slice &slice) {
   const Access &access = accesses[slice.view.getArgNumber()];
   Value bits = LLVM::PtrToIntOp::create(b, b.getI64Type(), access.pointer);

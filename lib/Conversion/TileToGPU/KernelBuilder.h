@@ -97,6 +97,8 @@ public:
   /// Elements from one step's row to the next one's, i64: negative in reverse.
   /// The view has time.
   mlir::Value stepStride(const Slice &slice);
+  /// Elements from one row of a matrix tile to the next, i64.
+  mlir::Value rowStride(const Slice &slice);
   /// Address and strides of the slice's argument in bytes, or-ed: what no row's
   /// start can be aligned better than. 0 for an absent argument.
   mlir::Value alignmentBits(const Slice &slice);

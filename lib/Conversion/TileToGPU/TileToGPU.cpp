@@ -142,6 +142,10 @@ static FailureOr<GPUKernelInfo> emitRoleKernel(ProgramOp program,
   ScalarBuilder b(program.getLoc(), program.getContext());
   KernelBuilder kernel(program, b);
   LLVM::LLVMFuncOp function = kernel.createKernel(symbol, info.threads);
+  // Without it ptxas does not know how many registers a thread starts with,
+  // unless all 65536 go to the threads evenly, and ignores setmaxnreg (C7508).
+  function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                    b.getI32IntegerAttr(1));
   Value memory =
       sharedMemory(b, program->getParentOfType<ModuleOp>(), kSwizzleBytes);
   kernel.enterItem(kernel.block());

@@ -89,10 +89,12 @@ FailureOr<Assembled> prism::assemble(StringRef ptx, StringRef chip,
   result.resources.spillLoads =
       numberBefore(said, "([0-9]+) bytes spill loads");
   result.resources.staticShared = numberBefore(said, "([0-9]+) bytes smem");
-  if (StringRef(said).contains("warning"))
-    result.note = "ptxas warns: " + StringRef(said)
-                                        .substr(StringRef(said).find("warning"))
-                                        .split('\n')
-                                        .first.str();
+  // A loss is an info to ptxas: products made to wait, registers not moved.
+  for (StringRef sign : {"warning", "Potential Performance Loss"})
+    if (size_t at = StringRef(said).find(sign); at != StringRef::npos) {
+      result.note =
+          "ptxas warns: " + StringRef(said).substr(at).split('\n').first.str();
+      break;
+    }
   return result;
 }

@@ -18,33 +18,30 @@ static constexpr int64_t kLanes = 32;
 // Turns
 //===----------------------------------------------------------------------===//
 
-/// Warps that take turns: at most as many as the channels have slots. Barriers
-/// tell only odd phases from even ones, so a warp must not be so far ahead as
-/// to wait for a slot's next round but one.
-static int64_t turnsOf(RoleOp role, scf::ForOp loop) {
-  int64_t turns = role.getWarps();
-  for (auto send : loop.getOps<SendOp>())
-    turns = std::min(turns, send.getChannel().getType().getSlots());
-  return turns;
+int64_t prism::tiletogpu::loadTeamsOf(RoleOp role) {
+  int64_t teams = role.getWarps();
+  for (auto send : loopOf(role).getOps<SendOp>())
+    teams = std::min(teams, send.getChannel().getType().getSlots());
+  return llvm::bit_floor(uint64_t(teams));
 }
 
 void LoadRole::emit() {
   scf::ForOp loop = loopOf(role);
-  int64_t turns = turnsOf(role, loop);
-  auto active = scf::IfOp::create(b, b.below(warp, b.i32(turns)));
-  OpBuilder::InsertionGuard whole(b);
-  b.setInsertionPointToStart(active.thenBlock());
+  int64_t teams = loadTeamsOf(role);
+  warpsOfTeam = role.getWarps() / teams;
   for (Operation &op : role.getBody().getOps())
     if (&op != loop.getOperation())
       kernel.cloneScalarOp(&op);
   Value lower = kernel.scalars.lookup(loop.getLowerBound()),
         step = kernel.scalars.lookup(loop.getStep());
   Type index = b.getIndexType();
-  Value turn = arith::IndexCastOp::create(b, index, warp);
-  Value first = b.add(lower, b.mul(turn, step));
-  Value stride = b.mul(step, b.integer(index, turns));
+  Value team = b.divide(warp, warpsOfTeam);
+  warp = b.remainder(warp, warpsOfTeam);
+  Value first =
+      b.add(lower, b.mul(arith::IndexCastOp::create(b, index, team), step));
+  Value stride = b.mul(step, b.integer(index, teams));
   auto made = scf::ForOp::create(
-      b, first, kernel.scalars.lookup(loop.getUpperBound()), stride, warp);
+      b, first, kernel.scalars.lookup(loop.getUpperBound()), stride, team);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(made.getBody());
   kernel.scalars.map(loop.getInductionVar(), made.getInductionVar());
@@ -52,7 +49,7 @@ void LoadRole::emit() {
   ports.beginIteration(n);
   lane = in.opaque(lane);
   emitIteration(loop);
-  scf::YieldOp::create(b, b.add(n, b.i32(turns)));
+  scf::YieldOp::create(b, b.add(n, b.i32(teams)));
 }
 
 void LoadRole::emitIteration(scf::ForOp loop) {
@@ -141,9 +138,9 @@ static int64_t widthOf(const Slice &slice) {
 }
 
 /// A loop that stays one: this role has few registers and much time.
-scf::ForOp LoadRole::openLoop(int64_t count, int64_t step, ValueRange carried) {
-  auto loop =
-      scf::ForOp::create(b, b.i32(0), b.i32(count), b.i32(step), carried);
+scf::ForOp LoadRole::openLoop(Value first, int64_t count, int64_t step,
+                              ValueRange carried) {
+  auto loop = scf::ForOp::create(b, first, b.i32(count), b.i32(step), carried);
   auto unroll = LLVM::LoopUnrollAttr::get(b.getContext(), b.getBoolAttr(true),
                                           {}, {}, {}, {}, {}, {});
   loop->setAttr("llvm.loop_annotation",
@@ -156,33 +153,40 @@ scf::ForOp LoadRole::openLoop(int64_t count, int64_t step, ValueRange carried) {
 
 void LoadRole::repeat(int64_t count, llvm::function_ref<void(Value)> body) {
   OpBuilder::InsertionGuard guard(b);
-  scf::ForOp loop = openLoop(count, kLanes, {});
-  Value index = b.add(loop.getInductionVar(), lane);
-  if (count % kLanes) {
-    auto mine = scf::IfOp::create(b, b.below(index, b.i32(count)));
-    b.setInsertionPointToStart(mine.thenBlock());
-  }
-  body(index);
+  int64_t threads = warpsOfTeam * kLanes;
+  Value thread = b.add(b.mul(warp, b.i32(kLanes)), lane);
+  scf::ForOp loop = openLoop(thread, count, threads, {});
+  body(loop.getInductionVar());
+}
+
+/// How many rows from `row` on are inside, at most `most`, i32; null: all.
+Value LoadRole::rowsLeft(const Slice &slice, Value row, int64_t most) {
+  if (!kernel.axisInside(slice, 0, row))
+    return {};
+  int64_t bound = cast<ViewType>(slice.view.getType()).getShape()[0];
+  Value end = ShapedType::isDynamic(bound) ? kernel.length() : b.i64(bound);
+  Value left = arith::MinSIOp::create(b, b.sub(end, row), b.i64(most));
+  return arith::TruncIOp::create(b, b.getI32Type(), left);
 }
 
 /// Slab by slab, four rows of a slab at a time: 8 lanes have the 128 bytes of a
 /// row. Four rows on, a lane's piece has moved by four places in the swizzle,
 /// and another four on it is back: two addresses are all that a lane needs.
+/// Warps of a team have 16 rows each in turn.
 void LoadRole::copySlabs(const Slice &slice, Value to) {
+  constexpr int64_t kRows = 16;
   int64_t rows = slice.extents[0];
   Swizzled layout{rows, slice.extents[1]};
-  auto view = cast<ViewType>(slice.view.getType());
-  bool inTime = view.hasTime() && slice.axisOfTile.front() == 0;
   for (int64_t slab = 0; slab < layout.slabs(); ++slab) {
     OpBuilder::InsertionGuard guard(b);
     // Addresses of one slab are not kept through another one's loop.
     Value here = in.opaque(lane);
     Value row = b.divide(here, kPieces), piece = b.remainder(here, kPieces);
-    Value targets[2];
+    Value target[2];
     for (int64_t odd : {0, 1}) {
       Value swizzled = in.bitXor(piece, b.add(row, b.i32(4 * odd)));
-      targets[odd] = in.advance(to, b.add(b.mul(row, b.i32(kSlabRowBytes)),
-                                          b.mul(swizzled, b.i32(16))));
+      target[odd] = in.advance(to, b.add(b.mul(row, b.i32(kSlabRowBytes)),
+                                         b.mul(swizzled, b.i32(16))));
     }
     Value column =
         b.add(b.mul(piece, b.i32(kPiece)), b.i32(slab * kSlabColumns));
@@ -192,34 +196,30 @@ void LoadRole::copySlabs(const Slice &slice, Value to) {
       outer = b.both(outer, b.below(column, b.i32(slice.extents[1])));
     for (size_t axis = 1; axis < indices.size(); ++axis)
       outer = b.both(outer, kernel.axisInside(slice, axis, indices[axis]));
+    Value left = rowsLeft(slice, indices[0], rows);
+    if (outer)
+      left = b.select(outer, left ? left : b.i32(rows), b.i32(0));
     Value from = kernel.safeAddress(slice, indices, Value()),
           safe =
               kernel.safeAddress(slice, indices, b.integer(b.getI1Type(), 0));
-    Value step = inTime ? kernel.stepStride(slice) : Value();
-    // Eight rows an iteration, four and four.
-    auto loop = openLoop(rows, 8, inTime ? ValueRange{from} : ValueRange());
+    Value stride = b.mul(kernel.rowStride(slice), b.i64(2));
+    auto loop =
+        openLoop(b.mul(warp, b.i32(kRows)), rows, kRows * warpsOfTeam, {});
     Value first = loop.getInductionVar();
-    if (inTime)
-      from = loop.getRegionIterArg(0);
+    Value at = in.advance(from, b.mul(b.wide(first), stride));
     Value byte = b.mul(first, b.i32(kSlabRowBytes));
-    for (int64_t odd : {0, 1}) {
-      Value down = b.add(first, b.i32(4 * odd));
-      if (!inTime) {
-        indices = kernel.viewIndices(slice, {b.add(row, down), column});
-        from = kernel.safeAddress(slice, indices, Value());
-      }
-      Value at = inTime ? b.add(indices[0], b.wide(down)) : indices[0];
-      Value inside = b.both(outer, kernel.axisInside(slice, 0, at));
-      Value target =
-          in.advance(in.advance(targets[odd], byte),
-                     slab * layout.slabBytes() + 4 * odd * kSlabRowBytes);
-      in.copyAsync(target, inside ? b.select(inside, from, safe) : from, 16,
+    for (int64_t down = 0; down < kRows; down += 4) {
+      Value address = in.advance(at, b.mul(stride, b.i64(down)));
+      Value inside =
+          left ? arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                       b.add(first, b.i32(down)), left)
+                     .getResult()
+               : Value();
+      in.copyAsync(in.advance(in.advance(target[down / 4 % 2], byte),
+                              slab * layout.slabBytes() + down * kSlabRowBytes),
+                   inside ? b.select(inside, address, safe) : address, 16,
                    inside ? b.select(inside, b.i32(16), b.i32(0)) : b.i32(16));
-      if (inTime)
-        from = in.advance(from, b.mul(step, b.i64(8)));
     }
-    if (inTime)
-      scf::YieldOp::create(b, from);
   }
 }
 

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The role that only moves. Its warps take turns: warp w loads the iterations
-// w, w + warps, ..., so that as many are under way as there are warps (and
-// slots), and a warp can wait for its own copies and make them visible to
-// products.
+// The role that only moves. Its warps form teams that take turns: of two, one
+// loads the even iterations and one the odd ones. So several are under way, and
+// a warp can wait for its own copies and make them visible to products. There
+// are at most as many teams as a channel has slots: barriers tell only odd
+// phases from even ones, so a team must not be so far ahead as to wait for a
+// slot's next round but one.
 //
 // A matrix goes by asynchronous copies of 16 bytes, with zeros for what lies
 // outside; where an array is not aligned to 16 bytes, element by element, which
@@ -35,8 +37,9 @@ private:
   void copyVector(tile::LoadOp load, mlir::Value to);
   void copyMatrix(tile::LoadOp load, mlir::Value to);
   void copySlabs(const Slice &slice, mlir::Value to);
+  mlir::Value rowsLeft(const Slice &slice, mlir::Value row, int64_t most);
   void copyElements(const Slice &slice, mlir::Value to);
-  mlir::scf::ForOp openLoop(int64_t count, int64_t step,
+  mlir::scf::ForOp openLoop(mlir::Value first, int64_t count, int64_t step,
                             mlir::ValueRange carried);
   void repeat(int64_t count, llvm::function_ref<void(mlir::Value)> body);
   mlir::Value isAligned(const Slice &slice);
@@ -46,7 +49,8 @@ private:
   Instructions &in;
   Ports &ports;
   tile::RoleOp role;
-  mlir::Value warp, lane;
+  mlir::Value warp, lane; ///< warp: of the role, then of the team
+  int64_t warpsOfTeam = 1;
 };
 
 } // namespace prism::tiletogpu

@@ -159,8 +159,9 @@ static void countWarps(Value channel, ChannelPlan &plan) {
     auto role = user->getParentOfType<RoleOp>();
     int64_t warps = role.getWarps();
     if (isa<SendOp>(user)) {
-      // The warps of `load` take turns.
-      plan.arrivals = role.getName() == "load" ? 1 : warps;
+      // The teams of `load` take turns.
+      plan.arrivals =
+          role.getName() == "load" ? warps / loadTeamsOf(role) : warps;
     } else if (isa<ReceiveOp>(user)) {
       plan.receiverWarps += warps;
     }

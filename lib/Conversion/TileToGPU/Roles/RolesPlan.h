@@ -67,6 +67,9 @@ inline constexpr int64_t kRolesScratchBytes = 42 * 1024;
 /// The one loop of a role.
 mlir::scf::ForOp loopOf(tile::RoleOp role);
 
+/// Teams of the role `load` that take turns.
+int64_t loadTeamsOf(tile::RoleOp role);
+
 /// The send into which `tile` goes as a part, rounded or as it is; null unless
 /// there is exactly one and no other use.
 struct Destination {
