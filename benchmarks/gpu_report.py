@@ -43,7 +43,7 @@ def table(rows):
 
 def head(rows):
     row = next(row for row in rows if "failed" not in row)
-    versions = ", ".join(f"{name} {version.removeprefix(name + " ")}" for name, version in row["versions"].items())
+    versions = ", ".join(name + " " + version.removeprefix(name + " ") for name, version in row["versions"].items())
     return f"{row['device']}, {row['date'][:10]}; {versions}. Copy {row['copy_gb_s']:.0f} GB/s, bf16 product " \
            f"{row['matmul_tflops']:.0f} TFLOP/s, both in the same run; median of {row['repeats']}."
 

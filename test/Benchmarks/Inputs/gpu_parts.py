@@ -1,0 +1,49 @@
+"""What the suite gpu-forward does without a GPU and without PyTorch. usage: gpu_parts.py BENCHMARKS BUNDLE"""
+
+import os
+import sys
+
+sys.path.insert(0, sys.argv[1])
+import gpu_cases  # noqa: E402
+import gpu_driver  # noqa: E402
+import gpu_probe  # noqa: E402
+
+gpu_probe.CASE_SECONDS = 1
+gpu_probe.__file__ = os.path.join(os.path.dirname(os.path.abspath(__file__)), "probe_child.py")
+for name, sentence in gpu_probe.broken_cases(gpu_cases.all_cases(), "", False).items():
+    print(f"{name}: {sentence}")
+
+_, entry = gpu_driver.read_entry(sys.argv[2], "forward")
+for steps in (1, 8192):
+    print(steps, "steps:", gpu_driver.choose(entry, steps, 90)["plan"]["schedule"])
+try:
+    gpu_driver.choose(entry, 1, 100)
+except LookupError as error:
+    print(error)
+
+
+class Tensor:
+    """As much of a tensor as the words ask for."""
+
+    dtype = "torch.bfloat16"
+
+    def __init__(self, *strides):
+        self.strides = strides
+
+    def dim(self):
+        return len(self.strides)
+
+    def stride(self):
+        return self.strides
+
+    def data_ptr(self):
+        return 4096
+
+
+try:
+    gpu_driver.words(entry, {"q": Tensor(8, 4, 1)}, 3, 7)
+except TypeError as error:
+    print(error)
+two = {"arguments": [{"name": "x", "dtype": "bf16", "axes": "bth", "optional": False},
+                     {"name": "n", "dtype": "i64", "axes": "n", "optional": True}]}
+print("words", *gpu_driver.words(two, {"x": Tensor(8, -4, 1)}, 3, 7))
