@@ -13,7 +13,7 @@
 # PYTHON names the Python (default: python3): the tests need numpy, the suite PyTorch
 # with CUDA. Peers that it can import (flash-linear-attention, mamba_ssm) are timed too.
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 fail() { printf 'gpu.sh: error: %s\n' "$*" >&2; exit 2; }
 bin=build/bin out=out/gpu jobs=$(nproc) check=1 speed=1 bundles=()
 while [ $# -gt 0 ]; do
