@@ -1,0 +1,79 @@
+//===- RolesPtxTest.cpp - Kernels of roles, assembled ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Models.h"
+#include "Prism/Target/GPU/GPU.h"
+#include "Prism/TargetInfo/TargetInfo.h"
+#include "RoleKernel.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace prism;
+using namespace prism::test;
+
+namespace {
+
+/// What a kernel may use; a change that needs more says so here.
+struct Budget {
+  const char *model;
+  int64_t keys, values;
+  int64_t threads;
+  int registers; ///< of a thread at its start
+  int64_t sharedBytes;
+};
+
+const Budget kBudgets[] = {
+    {"linear_attention", 64, 64, 384, 168, 109104},
+    {"retnet", 64, 64, 384, 168, 116272},
+    {"gated_deltanet", 64, 64, 384, 168, 167472},
+    {"prism_l0", 64, 64, 384, 168, 167472},
+    {"linear_attention", 128, 128, 512, 128, 191024},
+    {"retnet", 128, 128, 512, 128, 198192},
+    {"gated_deltanet", 128, 128, 512, 128, 215584},
+    {"prism_l0", 128, 128, 512, 128, 215584},
+};
+
+class Assembled : public testing::TestWithParam<Budget> {};
+
+TEST_P(Assembled, UsesTensorCoresWithinItsBudget) {
+  const Budget &budget = GetParam();
+  Model model;
+  model.name = budget.model;
+  model.keys = budget.keys;
+  model.values = budget.values;
+  RoleKernel kernel(specOf(model));
+  ASSERT_EQ(kernel.whyNot(), "");
+  EXPECT_EQ(kernel.threads(), budget.threads);
+  EXPECT_LE(kernel.sharedBytes(), budget.sharedBytes);
+  auto module = kernel.kernel()->getParentOfType<ModuleOp>();
+  ASSERT_TRUE(succeeded(lowerKernelToNVVM(module)));
+  FailureOr<std::string> ptx =
+      emitPTX(module, *targetinfo::lookupChip("sm_90a"));
+  ASSERT_TRUE(succeeded(ptx));
+  for (const char *instruction :
+       {"wgmma.mma_async.sync.aligned.m64n", "cp.async.cg.shared.global",
+        "mbarrier.try_wait.parity", "setmaxnreg.inc", "setmaxnreg.dec",
+        "stmatrix.sync.aligned"})
+    EXPECT_NE(ptx->find(instruction), std::string::npos) << instruction;
+  EXPECT_EQ(ptx->find(".extern .func"), std::string::npos);
+
+  std::string error;
+  FailureOr<prism::Assembled> assembled = assemble(*ptx, "sm_90a", error);
+  ASSERT_TRUE(succeeded(assembled)) << error;
+  if (assembled->cubin.empty())
+    GTEST_SKIP() << assembled->note;
+  // Such as C7508, registers of roles ignored, and C7510, products in sequence.
+  EXPECT_EQ(assembled->note, "");
+  EXPECT_EQ(assembled->resources.spillStores, 0);
+  EXPECT_EQ(assembled->resources.spillLoads, 0);
+  EXPECT_LE(assembled->resources.registers, budget.registers);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Assembled, testing::ValuesIn(kBudgets),
+                         [](const testing::TestParamInfo<Budget> &info) {
+                           return std::string(info.param.model) + "_" +
+                                  std::to_string(info.param.keys);
+                         });
+
+} // namespace
