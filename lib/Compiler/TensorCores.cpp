@@ -17,6 +17,8 @@ static constexpr int64_t kChunk = 64;
 /// Below, operands rounded to bf16 were seen to miss the error bound: 51 of 250
 /// random chains with keys of 5 to 64 elements, 2 of 400 with 64 and more.
 static constexpr int64_t kFewestKeys = 64;
+/// Value columns of a warpgroup.
+static constexpr int64_t kValueColumns = 64;
 /// Chunks that may be under way in a channel, where shared memory suffices.
 static constexpr int64_t kSlots = 3;
 /// The state of a warpgroup lies in its registers.
@@ -37,7 +39,7 @@ prism::tensorCorePlans(scan::RecurrenceOp op, const targetinfo::GPUInfo &gpu,
              std::to_string(kFewestKeys) + " to " + std::to_string(kMostKeys);
   } else {
     SmallVector<scan::PlanAttr> plans;
-    SmallVector<int64_t> blocks = {128, 64};
+    SmallVector<int64_t> blocks = {kValueColumns, 2 * kValueColumns};
     if (given.valueBlock)
       blocks = {*given.valueBlock};
     for (int64_t block : blocks) {
@@ -84,9 +86,13 @@ OwningOpRef<ModuleOp> prism::buildRoles(ModuleOp module,
   }
   tile::ProgramOp program = *copy->getOps<tile::ProgramOp>().begin();
   tile::RoleOptions options;
+  int64_t columns = program.getValueBlock();
   options.slots = kSlots;
+  // One group of value columns leaves registers for a second team.
+  options.prepareTeams = columns <= kValueColumns ? 2 : 1;
   options.sharedMemory =
-      gpu.sharedMemoryPerBlock - tiletogpu::rolesScratchBytes();
+      gpu.sharedMemoryPerBlock -
+      tiletogpu::rolesScratchBytes(columns, options.prepareTeams);
   if (failed(tile::specializeRoles(program, options, &whyNot)) ||
       !tiletogpu::canEmitRoles(program, whyNot))
     return {};

@@ -169,7 +169,12 @@ bool prism::tiletogpu::canEmitRoles(ProgramOp program, std::string &whyNot) {
   return succeeded(RolesPlan::make(program, whyNot));
 }
 
-int64_t prism::tiletogpu::rolesScratchBytes() { return kRolesScratchBytes; }
+int64_t prism::tiletogpu::rolesScratchBytes(int64_t valueBlock,
+                                            int64_t prepareTeams) {
+  return scratchOfPreparation * prepareTeams +
+         scratchOfChainWarp * kWarpsOfGroup *
+             llvm::divideCeil(valueBlock, kRowsOfGroup);
+}
 
 FailureOr<int64_t> prism::tiletogpu::estimateSharedBytes(ProgramOp program) {
   FailureOr<SharedPlan> plan = SharedPlan::make(program);

@@ -64,8 +64,9 @@ llvm::FailureOr<int64_t> estimateSharedBytes(tile::ProgramOp program);
 
 /// Whether there is code for a program of roles; else why not.
 bool canEmitRoles(tile::ProgramOp program, std::string &whyNot);
-/// Shared memory that a kernel of roles takes beyond its channels, at most.
-int64_t rolesScratchBytes();
+/// Shared memory that a kernel of roles takes beyond its channels, at most, for
+/// so many value columns and teams of the preparation.
+int64_t rolesScratchBytes(int64_t valueBlock, int64_t prepareTeams);
 
 /// Replaces `program` by a kernel of the same module.
 llvm::FailureOr<GPUKernelInfo> convertProgramToGPU(tile::ProgramOp program,

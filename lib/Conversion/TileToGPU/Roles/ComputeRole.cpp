@@ -5,6 +5,7 @@
 #include "ComputeRole.h"
 #include "../ElementOps.h"
 #include "../TileOpKinds.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace prism::tile;
@@ -17,6 +18,10 @@ ComputeRole::ComputeRole(KernelBuilder &kernel, ScalarBuilder &b,
     : kernel(kernel), b(b), in(in), ports(ports), plan(plan), role(role),
       memory(memory), warp(warp), lane(lane),
       chain(RoleOp(role.role).getName() == "chain") {
+  if (teamsOf(role.role) > 1) {
+    team = b.divide(this->warp, kWarpsOfGroup);
+    this->warp = b.remainder(this->warp, kWarpsOfGroup);
+  }
   // Constants stand before the roles.
   auto program = RoleOp(role.role)->getParentOfType<ProgramOp>();
   for (Operation &op : program.getBody().getOps())
@@ -25,7 +30,18 @@ ComputeRole::ComputeRole(KernelBuilder &kernel, ScalarBuilder &b,
 }
 
 void ComputeRole::roleBarrier() {
-  in.syncThreads(role.barrier, RoleOp(role.role).getWarps() * 32);
+  int64_t teams = teamsOf(role.role);
+  in.syncThreads(teams > 1 ? b.add(team, b.i32(role.barrier))
+                           : b.i32(role.barrier),
+                 RoleOp(role.role).getWarps() / teams * 32);
+}
+
+/// Scratch of this team.
+Value ComputeRole::scratch(int64_t bytes, int64_t alignment) {
+  int64_t teams = teamsOf(role.role);
+  bytes = llvm::alignTo(bytes, alignment);
+  Value first = in.advance(memory, plan.allocate(bytes * teams, alignment));
+  return teams > 1 ? in.advance(first, b.mul(team, b.i32(bytes))) : first;
 }
 
 void ComputeRole::emit() {
@@ -47,8 +63,16 @@ void ComputeRole::emitLoop(scf::ForOp loop) {
   Value lower = kernel.scalars.lookup(loop.getLowerBound()),
         step = kernel.scalars.lookup(loop.getStep());
   Value laneBefore = lane;
+  // A team's turns.
+  Value first = lower, stride = step;
+  if (int64_t teams = teamsOf(role.role); teams > 1) {
+    Type index = b.getIndexType();
+    first =
+        b.add(lower, b.mul(arith::IndexCastOp::create(b, index, team), step));
+    stride = b.mul(step, b.integer(index, teams));
+  }
   auto made = scf::ForOp::create(
-      b, lower, kernel.scalars.lookup(loop.getUpperBound()), step, carried);
+      b, first, kernel.scalars.lookup(loop.getUpperBound()), stride, carried);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(made.getBody());

@@ -83,6 +83,7 @@ private:
   void emitReceive(tile::ReceiveOp receive);
   void emitRelease(tile::ReleaseOp release);
   void roleBarrier();
+  mlir::Value scratch(int64_t bytes, int64_t alignment);
   bool isChain() const { return chain; }
 
   // Products.cpp
@@ -155,7 +156,8 @@ private:
   Ports &ports;
   RolesPlan &plan;
   const RolePlan &role;
-  mlir::Value memory, warp, lane; ///< of the role
+  mlir::Value memory, warp, lane; ///< warp: of the team
+  mlir::Value team;               ///< of several, else null
   mlir::Value staging;            ///< of storeStaged, made at need
   bool chain;
   llvm::DenseMap<mlir::Value, Matrix> matrices;

@@ -80,8 +80,8 @@ void Instructions::fenceForAsync() {
 
 void Instructions::syncWarp() { NVVM::SyncWarpOp::create(b, b.i32(-1)); }
 
-void Instructions::syncThreads(int64_t id, int64_t threads) {
-  NVVM::BarrierOp::create(b, TypeRange(), b.i32(id), b.i32(threads),
+void Instructions::syncThreads(Value id, int64_t threads) {
+  NVVM::BarrierOp::create(b, TypeRange(), id, b.i32(threads),
                           NVVM::BarrierReductionAttr(), Value());
 }
 

@@ -41,7 +41,7 @@ public:
   void wait(mlir::Value barrier, mlir::Value parity);
   void fenceForAsync();
   void syncWarp();
-  void syncThreads(int64_t id, int64_t threads);
+  void syncThreads(mlir::Value id, int64_t threads);
 
   // Products of a warpgroup.
   void fence();

@@ -271,9 +271,8 @@ void ComputeRole::emitInvert(InvertOp op) {
   inverse.layout = {kRowsOfGroup, kRowsOfGroup};
 
   Inverter inverter(b, in, warp, lane, inverse.memory);
-  inverter.system = in.advance(memory, plan.allocate(kSystemBytes, 16));
-  inverter.diagonals =
-      in.advance(memory, plan.allocate(kBlocks * kDiagonalBytes, 16));
+  inverter.system = scratch(kSystemBytes, 16);
+  inverter.diagonals = scratch(kBlocks * kDiagonalBytes, 16);
   SmallVector<Value> registers;
   for (int64_t r = 0, e = shapeOf(op.getMatrix()).registers(); r < e; ++r)
     registers.push_back(registerOf(op.getMatrix(), r));

@@ -10,6 +10,11 @@ using namespace mlir;
 using namespace prism::tile;
 using namespace prism::tiletogpu;
 
+int64_t prism::tiletogpu::teamsOf(RoleOp role) {
+  // Of the chain each warp group has value columns of its own, all the time.
+  return role.getName() == "prepare" ? role.getWarps() / kWarpsOfGroup : 1;
+}
+
 scf::ForOp prism::tiletogpu::loopOf(RoleOp role) {
   auto loops = role.getBody().getOps<scf::ForOp>();
   return loops.empty() ? scf::ForOp() : *loops.begin();
@@ -134,6 +139,15 @@ static LogicalResult checkRole(RoleOp role, std::string &reason) {
     return failure();
   }
   bool isLoad = role.getName() == "load";
+  for (auto receive : loop.getOps<ReceiveOp>()) {
+    int64_t slots = receive.getChannel().getType().getSlots();
+    if (slots % teamsOf(role) == 0)
+      continue;
+    reason = (Twine(teamsOf(role)) + " teams of role '" + role.getName() +
+              "' receive from a channel of " + Twine(slots) + " slots")
+                 .str();
+    return failure();
+  }
   for (Operation &op : *loop.getBody()) {
     if (auto load = dyn_cast<LoadOp>(op)) {
       if (!isLoad) {
@@ -157,7 +171,7 @@ static LogicalResult checkRole(RoleOp role, std::string &reason) {
 static void countWarps(Value channel, ChannelPlan &plan) {
   for (Operation *user : channel.getUsers()) {
     auto role = user->getParentOfType<RoleOp>();
-    int64_t warps = role.getWarps();
+    int64_t warps = role.getWarps() / teamsOf(role);
     if (isa<SendOp>(user)) {
       // The teams of `load` take turns.
       plan.arrivals =
@@ -211,7 +225,7 @@ LogicalResult RolesPlan::placeChannels(ProgramOp program, std::string &reason) {
 
 /// Registers of a block, and what a thread may have of them.
 static constexpr int64_t kRegistersOfBlock = 65536, kMostRegisters = 240;
-/// Of a thread that only copies.
+/// Of a thread that only copies, at least.
 static constexpr int64_t kLoadRegisters = 32;
 /// What the preparation gets where registers are scarce.
 static constexpr int64_t kPrepareRegisters = 96;
@@ -227,34 +241,42 @@ void RolesPlan::placeWarps(ProgramOp program) {
       if (rankOf(role) == rank)
         roles.push_back({role, 0, 0, 0});
   int64_t warps = 0;
-  for (auto [i, plan] : llvm::enumerate(roles)) {
+  int64_t barrier = 1; // 0 is the whole block's
+  for (RolePlan &plan : roles) {
     plan.firstWarp = warps;
-    plan.barrier = i + 1;
+    plan.barrier = barrier;
     warps += plan.role.getWarps();
+    barrier += teamsOf(plan.role);
   }
   threads = warps * 32;
-  // Threads start with an equal share each; what the loads give back, and what
-  // the preparation can spare, goes to the chain.
-  int64_t left = kRegistersOfBlock;
-  int64_t chainThreads = 0, prepareThreads = 0;
-  for (RolePlan &plan : roles) {
-    int64_t roleThreads = plan.role.getWarps() * 32;
-    if (rankOf(plan.role) == 2) {
-      plan.registers = kLoadRegisters;
-      left -= kLoadRegisters * roleThreads;
-    } else {
-      (rankOf(plan.role) == 0 ? chainThreads : prepareThreads) += roleThreads;
-    }
-  }
-  int64_t forPrepare = kPrepareRegisters;
-  if (chainThreads <= 128)
-    forPrepare = 168;
-  left -= forPrepare * prepareThreads;
-  int64_t forChain =
-      chainThreads ? std::min(kMostRegisters, left / chainThreads / 8 * 8) : 0;
+  placeRegisters();
+}
+
+/// Threads start with an equal share each. The preparation gets what it needs,
+/// the chain what it can use of the rest, the loads what is left.
+void RolesPlan::placeRegisters() {
+  int64_t perRole[3] = {0, 0, 0};
   for (RolePlan &plan : roles)
-    if (rankOf(plan.role) < 2)
-      plan.registers = rankOf(plan.role) == 0 ? forChain : forPrepare;
+    perRole[rankOf(plan.role)] += plan.role.getWarps() * 32;
+  auto [chain, prepare, load] = perRole;
+  int64_t left = kRegistersOfBlock / threads / 8 * 8 * threads;
+  int64_t forPrepare = chain > 128     ? kPrepareRegisters
+                       : prepare > 128 ? 112
+                                       : 168;
+  left -= forPrepare * prepare;
+  auto share = [&](int64_t most, int64_t kept, int64_t count) {
+    if (count == 0)
+      return int64_t(0);
+    int64_t each = std::min(most, (left - kept) / count / 8 * 8);
+    left -= each * count;
+    return each;
+  };
+  int64_t forChain = share(kMostRegisters, kLoadRegisters * load, chain),
+          forLoad = share(2 * kLoadRegisters, 0, load);
+  for (RolePlan &plan : roles) {
+    int rank = rankOf(plan.role);
+    plan.registers = rank == 0 ? forChain : rank == 1 ? forPrepare : forLoad;
+  }
 }
 
 FailureOr<RolesPlan> RolesPlan::make(ProgramOp program, std::string &reason) {

@@ -37,7 +37,7 @@ struct RolePlan {
   tile::RoleOp role;
   int64_t firstWarp = 0;
   int64_t registers = 0; ///< of a thread
-  int64_t barrier = 0;   ///< number of the named barrier of its warps
+  int64_t barrier = 0;   ///< number of its first team's named barrier
 };
 
 class RolesPlan {
@@ -50,7 +50,7 @@ public:
   llvm::DenseMap<mlir::Value, ChannelPlan> channels;
   int64_t threads = 0;
 
-  /// Scratch of a role, for as long as the kernel runs.
+  /// Scratch, for as long as the kernel runs.
   int64_t allocate(int64_t bytes, int64_t alignment);
   int64_t bytes() const { return used; }
 
@@ -58,11 +58,18 @@ private:
   llvm::LogicalResult placeChannels(tile::ProgramOp program,
                                     std::string &reason);
   void placeWarps(tile::ProgramOp program);
+  void placeRegisters();
   int64_t used = 0;
 };
 
-/// Scratch that the roles of a program allocate beyond its channels, at most.
-inline constexpr int64_t kRolesScratchBytes = 42 * 1024;
+/// Scratch that roles allocate beyond the channels, at most: a team that
+/// prepares (the inverse, and copies of vectors), a warp of the chain (a tile
+/// of 64 rows to be stored).
+inline constexpr int64_t scratchOfPreparation = 26 * 1024,
+                         scratchOfChainWarp = 2 * 1024;
+
+/// Warp groups of a role that take turns, each with iterations of its own.
+int64_t teamsOf(tile::RoleOp role);
 
 /// The one loop of a role.
 mlir::scf::ForOp loopOf(tile::RoleOp role);

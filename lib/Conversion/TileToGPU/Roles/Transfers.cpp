@@ -185,8 +185,7 @@ void ComputeRole::storePiece(Value piece, Value to) {
 void ComputeRole::storeStaged(const Slice &slice, Matrix &matrix) {
   int64_t rows = matrix.shape.columns, bytesPerWarp = rows * 32;
   if (!staging)
-    staging = in.advance(
-        memory, plan.allocate(bytesPerWarp * RoleOp(role.role).getWarps(), 16));
+    staging = scratch(bytesPerWarp * RoleOp(role.role).getWarps(), 16);
   Value mine = in.advance(staging, b.mul(warp, b.i32(bytesPerWarp)));
   SmallVector<Value> packed;
   for (int64_t r = 0, e = matrix.shape.registers(); r < e; r += 2)

@@ -219,7 +219,7 @@ Value ComputeRole::copyOf(Value tile) {
   if (vector.copy)
     return vector.copy;
   int64_t bytes = vector.mine.low ? 8 : bytesOf(vector.element);
-  vector.copy = in.advance(memory, plan.allocate(vector.length * bytes, 16));
+  vector.copy = scratch(vector.length * bytes, 16);
   writeElement(vector.mine, vector.copy, vector.length);
   roleBarrier();
   return vector.copy;
@@ -231,8 +231,7 @@ Value ComputeRole::copyForPowers(Value tile) {
   Vector &vector = vectors[tile];
   if (vector.copyForPowers)
     return vector.copyForPowers;
-  vector.copyForPowers =
-      in.advance(memory, plan.allocate(vector.length * 8, 16));
+  vector.copyForPowers = scratch(vector.length * 8, 16);
   Type f32 = b.getF32Type();
   // log2(e) as a pair of f32 itself.
   Value factor = b.real(f32, 1.44269502162933349609375),

@@ -58,8 +58,8 @@ int64_t ChannelPlan::messageBytes() const {
     auto type = cast<RankedTensorType>(value.getType());
     int64_t elementBytes = type.getElementTypeBitWidth() / 8;
     if (isVector(value))
-      bytes += llvm::alignTo(type.getNumElements() * elementBytes,
-                             kVectorAlignment);
+      bytes +=
+          llvm::alignTo(type.getNumElements() * elementBytes, kVectorAlignment);
     else // whole rows of the swizzle, in slabs
       bytes += llvm::alignTo(
           type.getDimSize(0) *
@@ -301,10 +301,10 @@ void RolePlan::makeChannels(const TileAxes &axes) {
 }
 
 /// Which channels lose their slots first: values, which nothing prepares with;
-/// then what is prepared, since with one slot of it the chain still finds the next
-/// message made when it comes back; then keys, which the chain holds until its
-/// iteration ends, so that with one slot of them nothing overlaps; vectors, which
-/// are small, last.
+/// then what is prepared, since with one slot of it the chain still finds the
+/// next message made when it comes back; then keys, which the chain holds until
+/// its iteration ends, so that with one slot of them nothing overlaps; vectors,
+/// which are small, last.
 static auto orderOfGiving(const ChannelPlan &channel) {
   int kind = channel.from == RoleKind::Prepare     ? 1
              : channel.matrices == TileAxis::Value ? 0
@@ -316,6 +316,7 @@ static auto orderOfGiving(const ChannelPlan &channel) {
 LogicalResult RolePlan::chooseSlots(const RoleOptions &options,
                                     std::string &reason) {
   int64_t available = options.sharedMemory - kReservedBytes, needed = 0;
+  prepareTeams = options.prepareTeams;
   SmallVector<ChannelPlan *> giving;
   for (ChannelPlan &channel : channels) {
     channel.slots = options.slots;
@@ -332,6 +333,13 @@ LogicalResult RolePlan::chooseSlots(const RoleOptions &options,
         --channel->slots;
         needed -= channel->messageBytes();
       }
+  // A team must meet every round of a slot: teams and slots go evenly.
+  for (ChannelPlan &channel : channels)
+    if (channel.toPrepare)
+      prepareTeams = std::min(prepareTeams, channel.slots);
+  for (ChannelPlan &channel : channels)
+    if (channel.toPrepare)
+      channel.slots = channel.slots / prepareTeams * prepareTeams;
   if (needed <= available)
     return success();
   reason = "its channels need " + std::to_string(needed) +

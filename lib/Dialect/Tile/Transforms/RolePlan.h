@@ -53,7 +53,9 @@ public:
 
   mlir::scf::ForOp loop;
   RoleWork prepare, chain;
-  llvm::SmallVector<ChannelPlan> channels; // in the order in which they fill
+  llvm::SmallVector<ChannelPlan> channels;
+  /// Warp groups of the role prepare.
+  int64_t prepareTeams = 1; // in the order in which they fill
 
   /// The number of the channel by which a role receives a value, if it does.
   std::optional<unsigned> channelOf(mlir::Value value, RoleKind role) const;

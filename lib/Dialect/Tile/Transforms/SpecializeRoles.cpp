@@ -178,7 +178,7 @@ void RoleBuilder::build() {
   createChannels();
   int64_t groups = llvm::divideCeil(program.getValueBlock(), kGroupColumns);
   createRole("load", kGroupWarps, RoleKind::Load);
-  createRole("prepare", kGroupWarps, RoleKind::Prepare);
+  createRole("prepare", kGroupWarps * plan.prepareTeams, RoleKind::Prepare);
   createRole("chain", kGroupWarps * std::min<int64_t>(groups, 2),
              RoleKind::Chain);
   eraseOld();
@@ -279,6 +279,12 @@ struct SpecializeRolesPass
     : prism::tile::impl::TileSpecializeRolesBase<SpecializeRolesPass> {
   using TileSpecializeRolesBase::TileSpecializeRolesBase;
   void runOnOperation() override {
+    if (prepareTeams < 1) {
+      getOperation().emitError(
+          "tile-specialize-roles: prepare-teams must be at least 1, found ")
+          << prepareTeams.getValue();
+      return signalPassFailure();
+    }
     if (slots < 1) {
       getOperation().emitError(
           "tile-specialize-roles: slots must be at least 1, found ")
@@ -286,7 +292,8 @@ struct SpecializeRolesPass
       return signalPassFailure();
     }
     std::string whyNot;
-    if (failed(specializeRoles(getOperation(), {slots, sharedMemory}, &whyNot)))
+    if (failed(specializeRoles(getOperation(),
+                               {slots, prepareTeams, sharedMemory}, &whyNot)))
       remark::missed(
           getOperation().getLoc(),
           remark::RemarkOpts::name("SpecializeRoles").category("tile"))

@@ -124,6 +124,7 @@ def TileSpecializeRoles : Pass<"tile-specialize-roles", "::prism::tile::ProgramO
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let options = [
     Option<"slots", "slots", "int64_t", "2", "slots of a channel, where shared memory suffices">,
+    Option<"prepareTeams", "prepare-teams", "int64_t", "1", "warp groups that take turns in preparing">,
     Option<"sharedMemory", "shared-memory", "int64_t", "232448", "bytes of a block's shared memory">
   ];
 }

@@ -12,6 +12,9 @@ namespace prism::tile {
 struct RoleOptions {
   /// Slots of a channel, where shared memory suffices.
   int64_t slots = 2;
+  /// Warp groups that take turns in preparing, where every channel that they
+  /// receive has so many slots.
+  int64_t prepareTeams = 1;
   /// Bytes of a block's shared memory.
   int64_t sharedMemory = 232448;
 };
