@@ -55,8 +55,7 @@ void ComputeRole::emit() {
 void ComputeRole::emitLoop(scf::ForOp loop) {
   SmallVector<Value> carried;
   for (Value init : loop.getInitArgs()) {
-    Matrix &start = matrixOf(init);
-    settle(start);
+    Matrix &start = materialize(init);
     for (int64_t block = 0; block < start.shape.blocks; ++block)
       carried.push_back(toStruct(start, block));
   }
@@ -96,13 +95,15 @@ void ComputeRole::emitLoop(scf::ForOp loop) {
       }
     };
     define(loop.getRegionIterArgs(), made.getRegionIterArgs());
-    for (Operation &op : loop.getBody()->without_terminator())
+    for (Operation &op : loop.getBody()->without_terminator()) {
       emitOp(&op);
+      emitted.insert(&op);
+      releaseFree();
+    }
     settleAll();
     SmallVector<Value> next;
     for (Value yielded : loop.getBody()->getTerminator()->getOperands()) {
-      Matrix &matrix = matrixOf(yielded);
-      settle(matrix);
+      Matrix &matrix = materialize(yielded);
       for (int64_t block = 0; block < matrix.shape.blocks; ++block)
         next.push_back(toStruct(matrix, block));
     }
@@ -167,6 +168,7 @@ void ComputeRole::emitReceive(ReceiveOp receive) {
       vector = {};
       vector.kind = Vector::Kind::Shared;
       vector.memory = at;
+      vector.channel = channel;
       vector.element = type.getElementType();
       vector.length = type.getDimSize(0);
     }
@@ -180,7 +182,7 @@ void ComputeRole::emitRelease(ReleaseOp release) {
     in.waitForAllBut(groupsIssued - reader);
     groupsRetired = reader;
   }
-  ports.release(release.getChannel());
+  deferred.push_back(release.getChannel());
 }
 
 void ComputeRole::emitSend(SendOp send) {

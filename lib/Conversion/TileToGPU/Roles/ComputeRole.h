@@ -36,11 +36,12 @@
 namespace prism::tiletogpu {
 
 struct Matrix {
-  enum class Kind { Splat, Decay, Shared, Accumulator, Packed };
+  enum class Kind { Splat, Decay, Lazy, Shared, Accumulator, Packed };
   Kind kind = Kind::Splat;
   mlir::Value scalar; ///< Splat
   tile::DecayMatrixOp decay;
-  mlir::Value memory; ///< Shared
+  mlir::Operation *op = nullptr; ///< Lazy
+  mlir::Value memory;            ///< Shared
   Swizzled layout = {0, 0};
   mlir::Value channel; ///< Shared: whose slot it lies in
   Accumulator shape = {0};
@@ -61,6 +62,7 @@ struct Vector {
   Kind kind = Kind::Splat;
   Element mine;                  ///< Splat and Spread: this thread's element
   mlir::Value memory;            ///< Shared: element 0
+  mlir::Value channel;           ///< Shared: whose slot it lies in
   mlir::Operation *op = nullptr; ///< Lazy
   mlir::Type element;
   int64_t length = 0;
@@ -98,10 +100,6 @@ private:
   Accumulator shapeOf(mlir::Value tile) const;
   void emitMatrixOp(mlir::Operation *op);
   void emitRounding(mlir::arith::TruncFOp op);
-  void emitExtension(mlir::arith::ExtFOp op);
-  void emitScale(mlir::Value result, mlir::Value input, mlir::Value scale,
-                 bool rows);
-  void emitBroadcast(tile::BroadcastOp op);
   void emitDecay(tile::DecayMatrixOp op);
   mlir::Value decayAt(tile::DecayMatrixOp op, int64_t r);
   struct Sum {
@@ -109,16 +107,27 @@ private:
   };
   const Sum &sumAt(mlir::Value vector, bool isRow, int64_t offset,
                    llvm::ArrayRef<int64_t> order);
-  mlir::Value registerOf(mlir::Value tile, int64_t r);
   void define(mlir::Value tile, llvm::SmallVector<mlir::Value> registers);
-  /// A vector's elements for the registers' rows or columns as the tile has
-  /// them: of register r, element [r].
-  llvm::SmallVector<mlir::Value> spreadOver(mlir::Value vector,
-                                            Accumulator shape, bool rows);
+
+  // Evaluate.cpp
+  void settleLeaves(mlir::Value tile);
+  void settleBelow(mlir::Value tile);
+  Matrix &materialize(mlir::Value tile);
+  mlir::Value registerOf(mlir::Value tile, int64_t r);
+  mlir::Value evaluate(mlir::Operation *op, int64_t r);
+  mlir::Value pairAt(mlir::Value tile, int64_t pair);
+  mlir::Value vectorAt(mlir::Value vector, Accumulator shape, int64_t r,
+                       bool rows);
+  bool readsLater(mlir::Value tile, mlir::Value channel);
+  bool isAwaited(mlir::Value tile);
+  bool isFree(mlir::Value channel);
+  void releaseFree();
 
   // Transfers.cpp: between registers, shared and global memory.
   void writePacked(const Matrix &matrix, mlir::Value to, Swizzled layout);
   llvm::SmallVector<mlir::Value> readPairs(const Matrix &matrix);
+  llvm::SmallVector<mlir::Value> readFourPairs(const Matrix &matrix,
+                                               int64_t first);
   void emitLoad(tile::LoadOp load);
   void emitStore(tile::StoreOp store);
   void storeStaged(const Slice &slice, Matrix &matrix);
@@ -164,6 +173,10 @@ private:
   llvm::DenseMap<mlir::Value, Vector> vectors;
   using SumKey = std::pair<std::pair<mlir::Value, const void *>, int64_t>;
   llvm::DenseMap<SumKey, Sum> sums;
+  /// What the present reader has read: elements of vectors, pairs of tiles.
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> known;
+  llvm::SmallPtrSet<mlir::Operation *, 32> emitted;
+  llvm::SmallVector<mlir::Value> deferred; ///< channels to be released
   int64_t groupsIssued = 0, groupsRetired = 0;
   /// Groups that read a channel's slot: the last one.
   llvm::DenseMap<mlir::Value, int64_t> lastReader;

@@ -260,8 +260,7 @@ void Inverter::makeColumn(int64_t j) {
 } // namespace
 
 void ComputeRole::emitInvert(InvertOp op) {
-  Matrix &system = matrixOf(op.getMatrix());
-  settle(system);
+  settleLeaves(op.getMatrix());
   Destination to = destinationOf(op.getResult());
   Value channel = to.send.getChannel();
   ports.acquire(channel);

@@ -29,52 +29,22 @@ void ComputeRole::define(Value tile, SmallVector<Value> registers) {
   matrix.registers = std::move(registers);
 }
 
-Value ComputeRole::registerOf(Value tile, int64_t r) {
-  Matrix &matrix = matrixOf(tile);
-  switch (matrix.kind) {
-  case Matrix::Kind::Splat:
-    return matrix.scalar;
-  case Matrix::Kind::Decay:
-    return decayAt(matrix.decay, r);
-  default:
-    return matrix.registers[r];
-  }
-}
-
+/// Elementwise ops are computed where their result is read, Evaluate.cpp.
 void ComputeRole::emitMatrixOp(Operation *op) {
   Value result = op->getResult(0);
-  sums.clear();
-  if (isSplat(result)) {
-    Matrix &matrix = matrices[result];
-    matrix = {};
-    matrix.scalar = splatScalar(b, op, kernel.scalars);
-    matrix.shape = shapeOf(result);
-    return;
-  }
-  if (auto scale = dyn_cast<ScaleRowsOp>(op))
-    return emitScale(result, scale.getInput(), scale.getScale(), true);
-  if (auto scale = dyn_cast<ScaleColumnsOp>(op))
-    return emitScale(result, scale.getInput(), scale.getScale(), false);
-  if (auto repeat = dyn_cast<BroadcastOp>(op))
-    return emitBroadcast(repeat);
   if (auto decay = dyn_cast<DecayMatrixOp>(op))
     return emitDecay(decay);
   if (auto round = dyn_cast<arith::TruncFOp>(op))
     return emitRounding(round);
-  if (auto extend = dyn_cast<arith::ExtFOp>(op))
-    return emitExtension(extend);
-  for (Value operand : op->getOperands())
-    if (isTensor(operand))
-      settle(matrixOf(operand));
-  SmallVector<Value> registers;
-  for (int64_t r = 0, e = shapeOf(result).registers(); r < e; ++r) {
-    SmallVector<Value> operands;
-    for (Value operand : op->getOperands())
-      operands.push_back(isTensor(operand) ? registerOf(operand, r)
-                                           : kernel.scalars.lookup(operand));
-    registers.push_back(cloneElementwise(b, op, operands));
+  Matrix matrix;
+  matrix.shape = shapeOf(result);
+  if (isSplat(result)) {
+    matrix.scalar = splatScalar(b, op, kernel.scalars);
+  } else {
+    matrix.kind = Matrix::Kind::Lazy;
+    matrix.op = op;
   }
-  define(result, registers);
+  matrices[result] = matrix;
 }
 
 //===----------------------------------------------------------------------===//
@@ -88,7 +58,7 @@ void ComputeRole::emitRounding(arith::TruncFOp op) {
     matrices[op.getResult()] = copy;
     return;
   }
-  settle(wide);
+  settleLeaves(op.getIn());
   Matrix packed;
   packed.kind = Matrix::Kind::Packed;
   packed.shape = shapeOf(op.getResult());
@@ -107,56 +77,6 @@ void ComputeRole::emitRounding(arith::TruncFOp op) {
     packed.registers.clear();
   }
   matrices[op.getResult()] = packed;
-}
-
-void ComputeRole::emitExtension(arith::ExtFOp op) {
-  Matrix narrow = matrixOf(op.getIn());
-  SmallVector<Value> pairs = narrow.kind == Matrix::Kind::Packed
-                                 ? narrow.registers
-                                 : readPairs(narrow);
-  SmallVector<Value> registers;
-  for (Value pair : pairs) {
-    auto [low, high] = in.unpackPair(pair);
-    registers.push_back(low);
-    registers.push_back(high);
-  }
-  define(op.getResult(), registers);
-}
-
-//===----------------------------------------------------------------------===//
-// Vectors along rows or columns
-//===----------------------------------------------------------------------===//
-
-SmallVector<Value> ComputeRole::spreadOver(Value vector, Accumulator shape,
-                                           bool rows) {
-  // Registers of one row, or of one column, share an element.
-  bool alongRows = rows != chain;
-  llvm::SmallDenseMap<int64_t, Value> known;
-  SmallVector<Value> elements;
-  for (int64_t r = 0, e = shape.registers(); r < e; ++r) {
-    int64_t offset = alongRows ? shape.rowOf(r) : shape.columnOf(r);
-    Value &element = known[offset];
-    if (!element)
-      element = elementAt(vector, b.add(alongRows ? firstRow() : firstColumn(),
-                                        b.i32(offset)))
-                    .value;
-    elements.push_back(element);
-  }
-  return elements;
-}
-
-void ComputeRole::emitScale(Value result, Value input, Value scale, bool rows) {
-  settle(matrixOf(input));
-  Accumulator shape = shapeOf(result);
-  SmallVector<Value> factors = spreadOver(scale, shape, rows), registers;
-  for (int64_t r = 0, e = shape.registers(); r < e; ++r)
-    registers.push_back(b.mul(registerOf(input, r), factors[r]));
-  define(result, registers);
-}
-
-void ComputeRole::emitBroadcast(BroadcastOp op) {
-  define(op.getResult(), spreadOver(op.getInput(), shapeOf(op.getResult()),
-                                    !op.getAlongRows()));
 }
 
 //===----------------------------------------------------------------------===//

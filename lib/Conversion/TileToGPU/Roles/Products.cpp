@@ -50,9 +50,9 @@ Value ComputeRole::toStruct(const Matrix &matrix, int64_t block) {
 /// What the products are added to; null for zero. A running product goes on in
 /// its registers.
 SmallVector<Value> ComputeRole::startOf(Value acc, Accumulator shape) {
-  Matrix &start = matrixOf(acc);
-  if (!start.running.empty())
+  if (Matrix &start = matrixOf(acc); !start.running.empty())
     return start.running;
+  Matrix &start = materialize(acc);
   if (start.kind == Matrix::Kind::Splat &&
       matchPattern(start.scalar, m_AnyZeroFloat()))
     return SmallVector<Value>(shape.blocks);

@@ -294,6 +294,14 @@ FailureOr<RolesPlan> RolesPlan::make(ProgramOp program, std::string &reason) {
                    .str();
       return failure();
     }
+    int64_t columns = program.getValueBlock();
+    if (role.getName() == "chain" &&
+        int64_t(role.getWarps()) / kWarpsOfGroup * kRowsOfGroup < columns) {
+      reason = ("role 'chain' has " + Twine(role.getWarps()) + " warps for " +
+                Twine(columns) + " value columns, 16 of them each")
+                   .str();
+      return failure();
+    }
   }
   if (failed(plan.placeChannels(program, reason)))
     return failure();

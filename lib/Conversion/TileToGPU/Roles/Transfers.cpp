@@ -51,6 +51,16 @@ void ComputeRole::writePacked(const Matrix &matrix, Value to, Swizzled layout) {
 /// warpgroup's slab of value columns), as it is in the preparation.
 SmallVector<Value> ComputeRole::readPairs(const Matrix &matrix) {
   SmallVector<Value> pairs;
+  int64_t elements =
+      matrix.layout.rows * (chain ? kRowsOfGroup : matrix.layout.columns);
+  for (int64_t first = 0; first < elements / 256; first += 4)
+    pairs.append(readFourPairs(matrix, first));
+  return pairs;
+}
+
+/// Four 8 x 8 matrices: pairs `first` to first + 3.
+SmallVector<Value> ComputeRole::readFourPairs(const Matrix &matrix,
+                                              int64_t first) {
   Value within = b.remainder(lane, 8);
   if (chain) {
     Value slab =
@@ -60,25 +70,22 @@ SmallVector<Value> ComputeRole::readPairs(const Matrix &matrix) {
     Value row = b.add(b.mul(b.divide(lane, 16), b.i32(8)), within);
     Value byte = b.add(slab, b.add(b.mul(row, b.i32(kSlabRowBytes)),
                                    b.mul(in.bitXor(piece, within), b.i32(16))));
-    Value first = in.advance(matrix.memory, byte);
-    for (int64_t token = 0; token < matrix.layout.rows; token += 16)
-      pairs.append(in.loadMatrices(in.advance(first, token * kSlabRowBytes),
-                                   /*transposed=*/true));
-    return pairs;
+    int64_t token = first * 4; // four pairs are 16 tokens of a lane's columns
+    return in.loadMatrices(
+        in.advance(in.advance(matrix.memory, byte), token * kSlabRowBytes),
+        /*transposed=*/true);
   }
+  int64_t perBlock = matrix.layout.columns / 4; // pairs of 64 rows
+  int64_t block = first / perBlock, piece = first % perBlock / 2;
   Value row = b.add(b.mul(warp, b.i32(16)), b.remainder(lane, 16));
-  Value half = b.divide(lane, 16);
-  for (int64_t block = 0; block < matrix.layout.rows / kRowsOfGroup; ++block)
-    for (int64_t piece = 0; piece < matrix.layout.columns / 8; piece += 2) {
-      Value swizzled = in.bitXor(b.add(half, b.i32(piece % 8)), within);
-      Value byte =
-          b.add(b.mul(row, b.i32(kSlabRowBytes)), b.mul(swizzled, b.i32(16)));
-      int64_t offset = piece / 8 * matrix.layout.slabBytes() +
-                       block * kRowsOfGroup * kSlabRowBytes;
-      pairs.append(in.loadMatrices(
-          in.advance(in.advance(matrix.memory, offset), byte), false));
-    }
-  return pairs;
+  Value swizzled =
+      in.bitXor(b.add(b.divide(lane, 16), b.i32(piece % 8)), within);
+  Value byte =
+      b.add(b.mul(row, b.i32(kSlabRowBytes)), b.mul(swizzled, b.i32(16)));
+  int64_t offset = piece / 8 * matrix.layout.slabBytes() +
+                   block * kRowsOfGroup * kSlabRowBytes;
+  return in.loadMatrices(in.advance(in.advance(matrix.memory, offset), byte),
+                         false);
 }
 
 //===----------------------------------------------------------------------===//
@@ -151,8 +158,7 @@ void ComputeRole::storeElements(const Slice &slice, Matrix &matrix) {
 
 void ComputeRole::emitStore(StoreOp store) {
   Slice slice = Slice::of(store);
-  Matrix &matrix = matrixOf(store.getValue());
-  settle(matrix);
+  Matrix &matrix = materialize(store.getValue());
   if (matrix.kind == Matrix::Kind::Splat)
     define(store.getValue(),
            SmallVector<Value>(matrix.shape.registers(), matrix.scalar));

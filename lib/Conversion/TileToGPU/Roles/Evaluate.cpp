@@ -1,0 +1,197 @@
+//===- Evaluate.cpp - Elementwise work, register by register --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// An elementwise op emits nothing. Whoever reads its result (a rounding, a
+// product that goes on from it, a store) computes it for one register after the
+// other, with all that it is made of: a chain of ten ops on a tile holds a few
+// values at a time and not ten tiles. What is read more than once is kept.
+//
+// Where such a chain begins with a tile in shared memory, the slot is given
+// back when the chain has been computed, which may be later than the program
+// says; the iteration ends no later for it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../ElementOps.h"
+#include "../TileOpKinds.h"
+#include "ComputeRole.h"
+
+using namespace mlir;
+using namespace prism::tile;
+using namespace prism::tiletogpu;
+
+//===----------------------------------------------------------------------===//
+// Leaves
+//===----------------------------------------------------------------------===//
+
+/// Waits for the products that a tile is made of; forgets what the last reader
+/// computed on the way.
+void ComputeRole::settleLeaves(Value tile) {
+  known.clear();
+  sums.clear();
+  settleBelow(tile);
+}
+
+void ComputeRole::settleBelow(Value tile) {
+  Matrix &matrix = matrixOf(tile);
+  if (matrix.kind != Matrix::Kind::Lazy)
+    return settle(matrix);
+  Operation *op = matrix.op;
+  for (Value operand : op->getOperands())
+    if (isTensor(operand) && tensorType(operand).getRank() == 2)
+      settleBelow(operand);
+}
+
+/// All of a tile's registers, from now on.
+Matrix &ComputeRole::materialize(Value tile) {
+  settleLeaves(tile);
+  Matrix &matrix = matrixOf(tile);
+  if (matrix.kind != Matrix::Kind::Lazy)
+    return matrix;
+  SmallVector<Value> registers;
+  for (int64_t r = 0, e = matrix.shape.registers(); r < e; ++r)
+    registers.push_back(registerOf(tile, r));
+  define(tile, registers);
+  return matrixOf(tile);
+}
+
+//===----------------------------------------------------------------------===//
+// One register
+//===----------------------------------------------------------------------===//
+
+Value ComputeRole::registerOf(Value tile, int64_t r) {
+  Matrix &matrix = matrixOf(tile);
+  switch (matrix.kind) {
+  case Matrix::Kind::Splat:
+    return matrix.scalar;
+  case Matrix::Kind::Decay:
+    return decayAt(matrix.decay, r);
+  case Matrix::Kind::Lazy:
+    break;
+  default:
+    return matrix.registers[r];
+  }
+  // What has several readers is computed once.
+  if (!tile.hasOneUse()) {
+    matrix.registers.resize(matrix.shape.registers());
+    if (Value value = matrix.registers[r])
+      return value;
+  }
+  Value value = evaluate(matrix.op, r);
+  Matrix &again = matrixOf(tile); // the map may have grown
+  if (!tile.hasOneUse())
+    again.registers[r] = value;
+  return value;
+}
+
+Value ComputeRole::evaluate(Operation *op, int64_t r) {
+  Accumulator shape = shapeOf(op->getResult(0));
+  if (auto scale = dyn_cast<ScaleRowsOp>(op)) {
+    Value input = registerOf(scale.getInput(), r);
+    return b.mul(input, vectorAt(scale.getScale(), shape, r, true));
+  }
+  if (auto scale = dyn_cast<ScaleColumnsOp>(op)) {
+    Value input = registerOf(scale.getInput(), r);
+    return b.mul(input, vectorAt(scale.getScale(), shape, r, false));
+  }
+  if (auto repeat = dyn_cast<BroadcastOp>(op))
+    return vectorAt(repeat.getInput(), shape, r, !repeat.getAlongRows());
+  if (auto extend = dyn_cast<arith::ExtFOp>(op)) {
+    auto [low, high] = in.unpackPair(pairAt(extend.getIn(), r / 2));
+    return r % 2 ? high : low;
+  }
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(isTensor(operand) ? registerOf(operand, r)
+                                         : kernel.scalars.lookup(operand));
+  return cloneElementwise(b, op, operands);
+}
+
+/// Two neighbours of a 16-bit tile: four of them are read from shared memory at
+/// a time.
+Value ComputeRole::pairAt(Value tile, int64_t pair) {
+  Matrix matrix = matrixOf(tile);
+  if (matrix.kind == Matrix::Kind::Packed)
+    return matrix.registers[pair];
+  int64_t first = pair / 4 * 4;
+  if (!known.contains({tile, first}))
+    for (auto [i, value] : llvm::enumerate(readFourPairs(matrix, first)))
+      known[{tile, first + int64_t(i)}] = value;
+  return known.lookup({tile, pair});
+}
+
+/// A vector's element for a register's row or column as the tile has them.
+/// Registers of one row, or of one column, share it.
+Value ComputeRole::vectorAt(Value vector, Accumulator shape, int64_t r,
+                            bool rows) {
+  bool alongRows = rows != chain;
+  int64_t offset = alongRows ? shape.rowOf(r) : shape.columnOf(r);
+  Value &element = known[{vector, 2 * offset + alongRows}];
+  if (!element) {
+    Value value =
+        elementAt(vector,
+                  b.add(alongRows ? firstRow() : firstColumn(), b.i32(offset)))
+            .value;
+    known[{vector, 2 * offset + alongRows}] = value;
+    return value;
+  }
+  return element;
+}
+
+//===----------------------------------------------------------------------===//
+// When a slot is free
+//===----------------------------------------------------------------------===//
+
+/// Whether what is still to be emitted reads the slot of a channel through
+/// `tile`.
+bool ComputeRole::readsLater(Value tile, Value channel) {
+  if (tensorType(tile).getRank() == 1) {
+    Vector vector = vectors.lookup(tile);
+    if (vector.kind == Vector::Kind::Shared)
+      return vector.channel == channel;
+    return vector.kind == Vector::Kind::Lazy &&
+           llvm::any_of(vector.op->getOperands(), [&](Value operand) {
+             return isTensor(operand) && readsLater(operand, channel);
+           });
+  }
+  Matrix matrix = matrices.lookup(tile);
+  if (matrix.kind == Matrix::Kind::Shared)
+    return matrix.channel == channel;
+  return matrix.kind == Matrix::Kind::Lazy &&
+         llvm::any_of(matrix.op->getOperands(), [&](Value operand) {
+           return isTensor(operand) && readsLater(operand, channel);
+         });
+}
+
+/// Whether an op that is still to be emitted reads `tile`, itself or through
+/// what is computed where it is read.
+bool ComputeRole::isAwaited(Value tile) {
+  return llvm::any_of(tile.getUsers(), [&](Operation *user) {
+    if (!emitted.contains(user))
+      return true;
+    return user->getNumResults() == 1 &&
+           matrices.lookup(user->getResult(0)).kind == Matrix::Kind::Lazy &&
+           isAwaited(user->getResult(0));
+  });
+}
+
+bool ComputeRole::isFree(Value channel) {
+  for (auto &[tile, matrix] : matrices)
+    if (matrix.kind == Matrix::Kind::Lazy && readsLater(tile, channel) &&
+        isAwaited(tile))
+      return false;
+  return true;
+}
+
+/// Gives back the slots that were to be given back and are no longer read.
+void ComputeRole::releaseFree() {
+  for (size_t i = 0; i < deferred.size();) {
+    if (!isFree(deferred[i])) {
+      ++i;
+      continue;
+    }
+    ports.release(deferred[i]);
+    deferred.erase(deferred.begin() + i);
+  }
+}
