@@ -33,7 +33,9 @@ static std::unique_ptr<MLIRContext> makeContext() {
   return context;
 }
 
-RoleKernel::RoleKernel(const std::string &text) : context(makeContext()) {
+RoleKernel::RoleKernel(const std::string &text,
+                       std::optional<int64_t> valueBlock)
+    : context(makeContext()) {
   spec::SpecDiagnostic diagnostic;
   FailureOr<spec::Spec> model = spec::readSpec(text, "test.json", diagnostic);
   if (failed(model)) {
@@ -43,7 +45,7 @@ RoleKernel::RoleKernel(const std::string &text) : context(makeContext()) {
   module = spec::importSpec(*model, context.get());
   entry = *module->getOps<func::FuncOp>().begin();
   CompileOptions options;
-  options.plans[""] = {scan::Schedule::chunk, std::nullopt, std::nullopt,
+  options.plans[""] = {scan::Schedule::chunk, std::nullopt, valueBlock,
                        std::nullopt};
   std::string error;
   auto target = targetinfo::parseTarget("cuda:sm_90a", error);

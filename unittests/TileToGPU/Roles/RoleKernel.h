@@ -27,8 +27,10 @@ struct Placement {
 
 class RoleKernel {
 public:
-  /// The forward entry of a spec in chunks of 64 on sm_90a.
-  explicit RoleKernel(const std::string &spec);
+  /// The forward entry of a spec in chunks of 64 on sm_90a, in blocks of so
+  /// many value columns.
+  explicit RoleKernel(const std::string &spec,
+                      std::optional<int64_t> valueBlock = std::nullopt);
   ~RoleKernel();
 
   /// Why there is no kernel of roles; empty if there is.

@@ -24,10 +24,10 @@ struct Budget {
 };
 
 const Budget kBudgets[] = {
-    {"linear_attention", 64, 64, 384, 168, 109104},
-    {"retnet", 64, 64, 384, 168, 116272},
-    {"gated_deltanet", 64, 64, 384, 168, 167472},
-    {"prism_l0", 64, 64, 384, 168, 167472},
+    {"linear_attention", 64, 64, 512, 128, 109104},
+    {"retnet", 64, 64, 512, 128, 116272},
+    {"gated_deltanet", 64, 64, 512, 128, 172080},
+    {"prism_l0", 64, 64, 512, 128, 172080},
     {"linear_attention", 128, 128, 512, 128, 191024},
     {"retnet", 128, 128, 512, 128, 198192},
     {"gated_deltanet", 128, 128, 512, 128, 215584},
