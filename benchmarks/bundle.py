@@ -34,10 +34,11 @@ class Entry:
         self.folder = folder
         self.entry = next(e for e in self.manifest["entries"] if e["name"] == name)
 
-    def default_schedule(self, steps):
-        """What the manifest's decision table chooses for sequences of that length."""
+    def default_schedule(self, sequences, steps):
+        """What the manifest's decision table chooses for so many sequences of that length."""
+        heads = sequences * self.entry["value_heads"]
         for row in self.entry["choice"]:
-            if row["target"] == "cpu" and steps <= row.get("max_steps", steps):
+            if row["target"] == "cpu" and steps <= row.get("max_steps", steps) and heads <= row.get("max_heads", heads):
                 return row["schedule"]
         raise LookupError("the decision table has no row for the CPU")
 

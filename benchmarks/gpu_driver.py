@@ -52,20 +52,22 @@ def kernel_rank(info, capability):
     return made * 2 + (chip[-1] in "af") if same else 0
 
 
-def choose(entry, steps, capability):
-    """The kernel that the manifest's decision table names for sequences of that length, as lib/Runtime chooses."""
+def choose(entry, sequences, steps, capability):
+    """The kernel that the manifest's decision table names for so many sequences of that length, as lib/Runtime chooses."""
+    heads = sequences * entry["value_heads"]
     for row in entry["choice"]:
-        if row["target"] == "cuda" and steps <= row.get("max_steps", steps):
+        if row["target"] == "cuda" and steps <= row.get("max_steps", steps) and heads <= row.get("max_heads", heads):
             kernels = [k for k in entry["kernels"] if k["plan"]["schedule"] == row["schedule"] and kernel_rank(k, capability)]
             if not kernels:
                 raise LookupError(f"no machine code with schedule '{row['schedule']}' for sm_{capability}")
-            return max(kernels, key=lambda k: kernel_rank(k, capability))
+            # The chip first; of its kernels the one with the row's value block.
+            return max(kernels, key=lambda k: (kernel_rank(k, capability), k["plan"]["value_block"] == row.get("value_block")))
     raise LookupError("the decision table has no row for the GPU")
 
 
-def kernels(entry, steps, capability, every):
+def kernels(entry, sequences, steps, capability, every):
     """Label -> kernel: the chosen one under the empty label, the others that run if every."""
-    chosen = choose(entry, steps, capability)
+    chosen = choose(entry, sequences, steps, capability)
     result = {"": chosen}
     for info in entry["kernels"] if every else []:
         if info is not chosen and kernel_rank(info, capability):

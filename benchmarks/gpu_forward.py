@@ -76,7 +76,7 @@ def dry_run(cases, folder, options):
         x = gpu_cases.inputs(case, "cpu", options.seed)
         want = reference(case, x)
         results = gpu_cases.results(case, "cpu")
-        plan = gpu_driver.choose(entry, case.steps, 90)["plan"]
+        plan = gpu_driver.choose(entry, case.sequences, case.steps, 90)["plan"]
         kernel = bundle.Entry(path, "forward").kernel("chunk")
         words = gpu_driver.words(entry, {**x, **results}, case.sequences, case.steps)
         scratch = (ctypes.c_char * (kernel.info["workspace"] + 64))()
@@ -181,7 +181,8 @@ class Suite:
         manifest, entry = gpu_driver.read_entry(path, "forward")
         self.common["versions"]["prism"] = manifest["compiler"]
         result = {}
-        for label, info in gpu_driver.kernels(entry, case.steps, self.capability, self.options.all).items():
+        every = gpu_driver.kernels(entry, case.sequences, case.steps, self.capability, self.options.all)
+        for label, info in every.items():
             outputs = gpu_cases.results(case, "cuda")
             launch = self.driver.launcher(path, entry, info, {**x, **outputs}, case.sequences, case.steps)
             outputs = tuple(outputs.values())

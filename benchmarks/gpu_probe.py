@@ -69,7 +69,7 @@ def main():
         _, entry = gpu_driver.read_entry(path, "forward")
         x = gpu_cases.inputs(case, "cuda", 0)
         arrays = {**x, **gpu_cases.results(case, "cuda")}
-        for info in gpu_driver.kernels(entry, case.steps, 10 * major + minor, every).values():
+        for info in gpu_driver.kernels(entry, case.sequences, case.steps, 10 * major + minor, every).values():
             driver.launcher(path, entry, info, arrays, case.sequences, case.steps)()
         end = torch.cuda.Event()
         end.record()

@@ -160,7 +160,7 @@ def cpu_gated_deltanet(options):
     seconds = measure(cases, options.repeats)
     best = min(peers, key=lambda name: min(seconds[name]))
     peak_rate = peak.flops / min(seconds["peak, 1 thread"])
-    default = entry.default_schedule(steps)
+    default = entry.default_schedule(batch, steps)
     rows = []
     for name, info in plans.items():
         ours = min(seconds[name])

@@ -75,7 +75,9 @@ struct KernelInfo {
 struct ChoiceRow {
   Target target = Target::Cpu;
   int64_t maxSteps = INT64_MAX; // longest sequence that the row serves
+  int64_t maxHeads = INT64_MAX; // most sequences x value heads, likewise
   std::string schedule;
+  int64_t valueBlock = 0; // of the schedule's kernels that one; 0: any
 };
 
 struct EntryInfo {

@@ -32,15 +32,14 @@ struct Selection {
   std::string isa;      // CPU only; else the best that this CPU runs
 };
 
-/// The CPU kernel for sequences of at most `longest` steps on a CPU of that
-/// x86-64 level.
+/// The CPU kernel for a call of these sizes on a CPU of that x86-64 level.
 Result<const KernelInfo *> selectCpuKernel(const EntryInfo &entry,
-                                           int64_t longest, int level,
+                                           const Sizes &sizes, int level,
                                            const Selection &pinned = {});
 
 /// The GPU kernel, likewise, for a compute capability (major * 10 + minor).
 Result<const KernelInfo *> selectCudaKernel(const EntryInfo &entry,
-                                            int64_t longest,
+                                            const Sizes &sizes,
                                             int computeCapability,
                                             const Selection &pinned = {});
 

@@ -12,9 +12,24 @@ static runtime::Failure failed(const std::string &message) {
   return runtime::Failure{message};
 }
 
+static runtime::Result<runtime::CudaDevice> openGpu(const Device &device) {
+  int ordinal = 0;
+  llvm::StringRef suffix = llvm::StringRef(device.name).drop_front(4);
+  if (!suffix.empty() &&
+      (!suffix.consume_front(":") || suffix.getAsInteger(10, ordinal)))
+    return failed("device '" + device.name + "': expected cpu or cuda:N");
+  return runtime::CudaDevice::open(ordinal);
+}
+
 bool check::canPlay(const runtime::KernelInfo &kernel, const Device &device) {
-  if (device.isCuda())
-    return kernel.target == runtime::Target::Cuda;
+  if (device.isCuda()) {
+    if (kernel.target != runtime::Target::Cuda)
+      return false;
+    auto gpu = openGpu(device);
+    return !gpu ||
+           runtime::runsOn(kernel.chip, gpu->computeCapability(), false) ||
+           runtime::runsOn(kernel.chip, gpu->computeCapability(), true);
+  }
   return kernel.target == runtime::Target::Cpu &&
          runtime::isaLevel(kernel.isa) <= runtime::hostIsaLevel();
 }
@@ -38,15 +53,11 @@ static runtime::Status playOnCpu(const runtime::Entry &entry,
 }
 
 static runtime::Status playOnCuda(const runtime::Entry &entry,
-                                  const runtime::Selection &pinned,
+                                  const std::string &folder,
+                                  const runtime::KernelInfo &info,
                                   HostArrays &inputs, HostArrays &outputs,
                                   const Device &device) {
-  int ordinal = 0;
-  llvm::StringRef suffix = llvm::StringRef(device.name).drop_front(4);
-  if (!suffix.empty() &&
-      (!suffix.consume_front(":") || suffix.getAsInteger(10, ordinal)))
-    return failed("device '" + device.name + "': expected cpu or cuda:N");
-  auto gpu = runtime::CudaDevice::open(ordinal);
+  auto gpu = openGpu(device);
   if (!gpu)
     return gpu.failure();
   // Binding checks shapes on the host arrays; only the pointers differ.
@@ -76,7 +87,8 @@ static runtime::Status playOnCuda(const runtime::Entry &entry,
       results.push_back({&array, buffers.size()});
     buffers.push_back(std::move(*buffer));
   }
-  auto kernel = entry.cudaKernel(*gpu, call->sizes, pinned);
+  // This very kernel: by its schedule the call might choose another.
+  auto kernel = gpu->loadKernel(folder, info);
   if (!kernel)
     return kernel.failure();
   if (runtime::Status status = gpu->launch(*kernel, *call); !status)
@@ -104,7 +116,8 @@ runtime::Status check::play(const runtime::Program &program,
   pinned.schedule = kernel.plan.schedule;
   pinned.isa = kernel.isa;
   runtime::Status status =
-      device.isCuda() ? playOnCuda(*entry, pinned, inputs, outputs, device)
+      device.isCuda() ? playOnCuda(*entry, program.folder(), kernel, inputs,
+                                   outputs, device)
                       : playOnCpu(*entry, pinned, inputs, outputs, device);
   for (auto &[name, array] : outputs)
     array.decode();

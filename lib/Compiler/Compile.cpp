@@ -15,27 +15,36 @@ std::string prism::compilerVersion() {
   return "prism 0.1.0 (LLVM " LLVM_VERSION_STRING ")";
 }
 
-/// Rows of the decision table for one target: short sequences go recurrent.
-static void addChoice(runtime::EntryInfo &entry, runtime::Target target,
-                      scan::RecurrenceOp op, ArrayRef<scan::Schedule> schedules,
-                      bool tensorCores) {
-  // Several chips or levels share one row.
+static std::string scheduleName(const Unit &unit) {
+  return scan::stringifySchedule(unit.plan.getSchedule()).str();
+}
+
+/// Rows of the decision table for the units of one target: short sequences go
+/// recurrent, and of several units of a schedule each has its heads.
+static void addChoice(runtime::EntryInfo &entry, scan::RecurrenceOp op,
+                      ArrayRef<Unit> units) {
+  bool isCuda = units.front().target.isCuda();
+  auto target = isCuda ? runtime::Target::Cuda : runtime::Target::Cpu;
+  // Several chips or levels share the rows.
   for (const runtime::ChoiceRow &row : entry.choice)
     if (row.target == target)
       return;
-  bool both = schedules.size() > 1;
-  auto where = target == runtime::Target::Cuda ? scan::PlanTarget::cuda
-                                               : scan::PlanTarget::cpu;
-  if (both) {
-    int64_t upTo = scan::recurrentUpTo(op, where, tensorCores);
+  scan::Schedule first = units.front().plan.getSchedule();
+  if (units.back().plan.getSchedule() != first) {
+    int64_t upTo = scan::recurrentUpTo(
+        op, isCuda ? scan::PlanTarget::cuda : scan::PlanTarget::cpu,
+        /*tensorCores=*/bool(units.front().roles));
     entry.choice.push_back(
-        {target, upTo,
-         scan::stringifySchedule(scan::Schedule::recurrent).str()});
+        {target, upTo, INT64_MAX, scheduleName(units.back())});
     if (upTo == INT64_MAX)
       return; // at any length
   }
-  entry.choice.push_back(
-      {target, INT64_MAX, scan::stringifySchedule(schedules.front()).str()});
+  auto best = units.take_while(
+      [&](const Unit &unit) { return unit.plan.getSchedule() == first; });
+  for (const Unit &unit : best)
+    entry.choice.push_back({target, INT64_MAX, unit.maxHeads,
+                            scheduleName(unit),
+                            best.size() > 1 ? unit.plan.getValueBlock() : 0});
 }
 
 namespace {
@@ -86,9 +95,7 @@ std::string BundleBuilder::keyOf(const Unit &unit) {
   program->removeAttr(scan::kEntryAttr);
   // A chunk form of chunk 1 is the recurrent one's program, but a kernel names
   // the schedule it stands for.
-  std::string key = unit.target.str() + " " +
-                    scan::stringifySchedule(unit.plan.getSchedule()).str() +
-                    "\n";
+  std::string key = unit.target.str() + " " + scheduleName(unit) + "\n";
   llvm::raw_string_ostream(key) << *copy;
   return key;
 }
@@ -99,15 +106,14 @@ FailureOr<BundleBuilder::Made *> BundleBuilder::make(const Unit &unit) {
     return entry.get();
   if (options.progress)
     options.progress("entry " + unit.entry + ", schedule " +
-                     scan::stringifySchedule(unit.plan.getSchedule()).str() +
-                     ", " + unit.target.str());
+                     scheduleName(unit) + ", " + unit.target.str());
   FailureOr<std::vector<CompiledKernel>> kernels = compileUnit(unit);
   if (failed(kernels))
     return failure();
   entry = std::make_unique<Made>(
       std::move(*kernels),
-      unit.entry + "." +
-          scan::stringifySchedule(unit.plan.getSchedule()).str() + ".",
+      unit.entry + "." + scheduleName(unit) + "." +
+          (unit.variant.empty() ? "" : unit.variant + "."),
       unit.module.get().getLoc());
   // Where no thread is to be had it is done when asked for.
   for (CompiledKernel &kernel : entry->kernels)
@@ -144,11 +150,7 @@ LogicalResult BundleBuilder::addEntry(func::FuncOp function,
     auto units = buildUnits(function, target, options);
     if (failed(units))
       return failure();
-    SmallVector<scan::Schedule> schedules;
-    bool tensorCores = false;
     for (Unit &unit : *units) {
-      schedules.push_back(unit.plan.getSchedule());
-      tensorCores |= bool(unit.roles);
       if (info.name.empty())
         info = describeEntry(*unit.module->getOps<tile::ProgramOp>().begin(),
                              function.getName());
@@ -157,9 +159,7 @@ LogicalResult BundleBuilder::addEntry(func::FuncOp function,
         return failure();
       used.push_back(*kernels);
     }
-    addChoice(info,
-              target.isCuda() ? runtime::Target::Cuda : runtime::Target::Cpu,
-              op, schedules, tensorCores);
+    addChoice(info, op, *units);
   }
   entries.emplace_back(std::move(info), std::move(used));
   return success();

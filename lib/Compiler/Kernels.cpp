@@ -28,7 +28,8 @@ copyForKernel(const Unit &unit, std::string &symbol, tile::ProgramOp &program) {
   OwningOpRef<ModuleOp> copy = source.get().clone();
   program = *copy->getOps<tile::ProgramOp>().begin();
   symbol = "prism_" + unit.entry + "_" +
-           scan::stringifySchedule(unit.plan.getSchedule()).str();
+           scan::stringifySchedule(unit.plan.getSchedule()).str() +
+           (unit.variant.empty() ? "" : "_" + unit.variant);
   program.setSymName(symbol);
   return copy;
 }

@@ -9,17 +9,22 @@
 
 namespace prism {
 
-/// Plans that tensor cores may take, best first; none, with `whyNot` set, where
-/// the chip, the types or the sizes rule them out or the user fixed others.
+/// Plans that tensor cores may take, the one for the fewest heads first; none,
+/// with `whyNot` set, where the chip, the types or the sizes rule them out or
+/// the user fixed others.
 llvm::SmallVector<scan::PlanAttr>
 tensorCorePlans(scan::RecurrenceOp op, const targetinfo::GPUInfo &gpu,
                 const PlanOverride &given, std::string &whyNot);
 
+/// The most sequences x value heads whose blocks, `blocksPerHead` for each, run
+/// all at once: a block of roles has a multiprocessor to itself.
+int64_t mostHeadsAtOnce(const targetinfo::GPUInfo &gpu, int64_t blocksPerHead);
+
 /// The program of `module` rounded, split into roles and checked; null, with
 /// `whyNot` set, where there is no code for it.
-mlir::OwningOpRef<mlir::ModuleOp>
-buildRoles(mlir::ModuleOp module, const targetinfo::GPUInfo &gpu,
-           std::string &whyNot);
+mlir::OwningOpRef<mlir::ModuleOp> buildRoles(mlir::ModuleOp module,
+                                             const targetinfo::GPUInfo &gpu,
+                                             std::string &whyNot);
 
 } // namespace prism
 

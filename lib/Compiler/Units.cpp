@@ -137,25 +137,60 @@ static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op,
   return wish;
 }
 
-/// The chunk form on tensor cores, where they take it; else a reason.
-static FailureOr<std::optional<Unit>>
-buildTensorCoreUnit(func::FuncOp entry, const targetinfo::Target &target,
-                    const PlanOverride &given, std::string &whyNot) {
+/// Says of each of several units of a schedule which heads it is for, and gives
+/// the later ones names of their own.
+static void tellApart(MutableArrayRef<Unit> units) {
+  int64_t above = 0;
+  for (Unit &unit : units) {
+    int64_t columns = unit.plan.getValueBlock();
+    if (&unit != units.begin())
+      unit.variant = "v" + std::to_string(columns);
+    tile::ProgramOp program =
+        *unit.module.get().getOps<tile::ProgramOp>().begin();
+    if (&unit != &units.back())
+      unit.maxHeads =
+          mostHeadsAtOnce(unit.target.gpu(), program.getValueBlocks());
+    bool last = unit.maxHeads == INT64_MAX;
+    unit.remarks.push_back(std::string("for ") +
+                           (last ? "more than " : "up to ") +
+                           std::to_string(last ? above : unit.maxHeads) +
+                           " sequences x value heads" +
+                           (last ? "" : ", whose blocks run all at once"));
+    above = unit.maxHeads;
+  }
+}
+
+/// The chunk form on tensor cores, once for each plan that they take; none and
+/// a reason where they take none.
+static FailureOr<std::vector<Unit>>
+buildTensorCoreUnits(func::FuncOp entry, const targetinfo::Target &target,
+                     const PlanOverride &given, std::string &whyNot) {
+  std::vector<Unit> units;
+  std::vector<std::string> declined;
   for (scan::PlanAttr plan :
        tensorCorePlans(recurrenceOf(entry), target.gpu(), given, whyNot)) {
     FailureOr<OwningOpRef<ModuleOp>> module = buildTileModule(entry, plan);
     if (failed(module))
       return failure();
     OwningOpRef<ModuleOp> roles = buildRoles(**module, target.gpu(), whyNot);
-    if (roles)
-      return std::optional(Unit{entry.getName().str(),
-                                target,
-                                plan,
-                                std::move(*module),
-                                std::move(roles),
-                                {}});
+    if (!roles)
+      declined.push_back("no value block of " +
+                         std::to_string(plan.getValueBlock()) +
+                         " on tensor cores: " + whyNot);
+    else
+      units.push_back({entry.getName().str(),
+                       target,
+                       plan,
+                       std::move(*module),
+                       std::move(roles),
+                       {}});
   }
-  return std::optional<Unit>();
+  if (units.size() > 1)
+    tellApart(units);
+  if (!units.empty())
+    units.front().remarks.insert(units.front().remarks.end(), declined.begin(),
+                                 declined.end());
+  return units;
 }
 
 /// The first candidate whose tiles fit the chip.
@@ -190,6 +225,27 @@ static FailureOr<Unit> buildCudaUnit(func::FuncOp entry,
                  : "reduce K");
 }
 
+/// One unit of a schedule without tensor cores.
+static FailureOr<Unit> buildPlainUnit(func::FuncOp entry, scan::RecurrenceOp op,
+                                      scan::Schedule schedule,
+                                      const targetinfo::Target &target,
+                                      const PlanOverride &given) {
+  SmallVector<scan::PlanAttr> candidates = scan::candidatePlans(
+      op, schedule,
+      target.isCuda() ? scan::PlanTarget::cuda : scan::PlanTarget::cpu);
+  if (!canSplitValues(op))
+    for (scan::PlanAttr &plan : candidates)
+      plan = scan::PlanAttr::get(plan.getContext(), plan.getSchedule(),
+                                 plan.getChunk(), 0, plan.getStages());
+  if (target.isCuda())
+    return buildCudaUnit(entry, candidates, target, given);
+  scan::PlanAttr plan = withOverride(candidates.front(), given);
+  FailureOr<OwningOpRef<ModuleOp>> module = buildTileModule(entry, plan);
+  if (failed(module))
+    return failure();
+  return Unit{entry.getName().str(), target, plan, std::move(*module), {}, {}};
+}
+
 FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
                                                const targetinfo::Target &target,
                                                const CompileOptions &options) {
@@ -200,41 +256,28 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
   FailureOr<Wish> wish = wishFor(entry, op, options, remarks);
   if (failed(wish))
     return failure();
-  auto where = target.isCuda() ? scan::PlanTarget::cuda : scan::PlanTarget::cpu;
   std::vector<Unit> units;
   for (scan::Schedule schedule : wish->schedules) {
-    SmallVector<scan::PlanAttr> candidates =
-        scan::candidatePlans(op, schedule, where);
-    if (!canSplitValues(op))
-      for (scan::PlanAttr &plan : candidates)
-        plan = scan::PlanAttr::get(plan.getContext(), plan.getSchedule(),
-                                   plan.getChunk(), 0, plan.getStages());
-    FailureOr<Unit> unit = failure();
-    std::optional<Unit> onTensorCores;
+    std::vector<Unit> found;
     std::string whyNot;
     if (target.isCuda() && schedule == scan::Schedule::chunk) {
-      auto found = buildTensorCoreUnit(entry, target, wish->given, whyNot);
-      if (failed(found))
+      auto some = buildTensorCoreUnits(entry, target, wish->given, whyNot);
+      if (failed(some))
         return failure();
-      onTensorCores = std::move(*found);
+      found = std::move(*some);
     }
-    if (onTensorCores) {
-      unit = std::move(*onTensorCores);
-    } else if (target.isCuda()) {
-      unit = buildCudaUnit(entry, candidates, target, wish->given);
-    } else {
-      scan::PlanAttr plan = withOverride(candidates.front(), wish->given);
-      FailureOr<OwningOpRef<ModuleOp>> module = buildTileModule(entry, plan);
-      if (succeeded(module))
-        unit = Unit{entry.getName().str(), target, plan,
-                    std::move(*module),    {},     {}};
+    if (found.empty()) {
+      auto plain = buildPlainUnit(entry, op, schedule, target, wish->given);
+      if (failed(plain))
+        return failure();
+      if (!whyNot.empty())
+        plain->remarks.push_back("no tensor cores: " + whyNot);
+      found.push_back(std::move(*plain));
     }
-    if (failed(unit))
-      return failure();
-    unit->remarks = remarks;
-    if (!whyNot.empty() && !unit->roles)
-      unit->remarks.push_back("no tensor cores: " + whyNot);
-    units.push_back(std::move(*unit));
+    for (Unit &unit : found) {
+      unit.remarks.insert(unit.remarks.begin(), remarks.begin(), remarks.end());
+      units.push_back(std::move(unit));
+    }
   }
   return units;
 }

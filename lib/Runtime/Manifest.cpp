@@ -278,19 +278,35 @@ ChoiceRow readChoice(const Node &node) {
       static_cast<Target>(node.at("target", "a string").oneOf(targetNames()));
   if (node.has("max_steps"))
     row.maxSteps = node.integer("max_steps", 0, INT64_MAX);
+  if (node.has("max_heads"))
+    row.maxHeads = node.integer("max_heads", 0, INT64_MAX);
   row.schedule = node.text("schedule");
+  if (node.has("value_block"))
+    row.valueBlock = node.integer("value_block", 1, 1 << 20);
   return row;
 }
 
-/// Each choice must name a schedule that its target has, if it has kernels.
+/// Each choice must name a schedule that its target has, if it has kernels, and
+/// a value block of that schedule, if it names one.
 void checkChoice(const EntryInfo &entry, const ChoiceRow &row,
                  const Node &node) {
-  std::vector<std::string> schedules;
-  for (const KernelInfo &kernel : entry.kernels)
-    if (kernel.target == row.target)
-      schedules.push_back(kernel.plan.schedule);
-  if (!schedules.empty())
-    node.at("schedule", "a string").oneOf(schedules);
+  std::vector<std::string> schedules, blocks;
+  for (const KernelInfo &kernel : entry.kernels) {
+    if (kernel.target != row.target)
+      continue;
+    schedules.push_back(kernel.plan.schedule);
+    std::string block = std::to_string(kernel.plan.valueBlock);
+    if (kernel.plan.schedule == row.schedule &&
+        std::find(blocks.begin(), blocks.end(), block) == blocks.end())
+      blocks.push_back(block);
+  }
+  if (schedules.empty())
+    return;
+  node.at("schedule", "a string").oneOf(schedules);
+  std::string wanted = std::to_string(row.valueBlock);
+  if (row.valueBlock != 0 &&
+      std::find(blocks.begin(), blocks.end(), wanted) == blocks.end())
+    node.at("value_block", "an integer").fail("one of " + join(blocks));
 }
 
 /// Names are keys: none may come twice.

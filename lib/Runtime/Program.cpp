@@ -75,7 +75,7 @@ Result<Entry> Program::entry(const std::string &name) const {
 Result<LoadedCpuKernel> Entry::cpuKernel(const Sizes &sizes,
                                          const Selection &pinned) const {
   Result<const KernelInfo *> info =
-      selectCpuKernel(*entry, sizes.longest, hostIsaLevel(), pinned);
+      selectCpuKernel(*entry, sizes, hostIsaLevel(), pinned);
   if (!info)
     return info.failure();
   Result<std::shared_ptr<void>> library = bundle->library((*info)->file);
@@ -98,8 +98,8 @@ Result<LoadedCpuKernel> Entry::cpuKernel(const Sizes &sizes,
 Result<LoadedCudaKernel> Entry::cudaKernel(const CudaDevice &device,
                                            const Sizes &sizes,
                                            const Selection &pinned) const {
-  Result<const KernelInfo *> info = selectCudaKernel(
-      *entry, sizes.longest, device.computeCapability(), pinned);
+  Result<const KernelInfo *> info =
+      selectCudaKernel(*entry, sizes, device.computeCapability(), pinned);
   if (!info)
     return info.failure();
   Result<CudaKernel> loaded = device.loadKernel(bundle->folder, **info);

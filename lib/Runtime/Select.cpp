@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// First the schedule: the caller's, or the first row of the choice table that
-// serves the call. Then, among the kernels of that schedule that the machine
-// runs, the one made for the most capable machine.
+// First the row of the choice table: the first that serves the call, or has the
+// caller's schedule and serves so many heads. Then, among the kernels of its
+// schedule that the machine runs, those made for the most capable machine, and
+// of these the one with the row's value block. The row may have been written
+// for another chip: without that value block the first of them is taken.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,9 +40,22 @@ std::string scheduleOf(const KernelInfo &kernel) {
   return kernel.plan.schedule;
 }
 
-/// The schedule for a call, and that the bundle has it.
-Result<std::string> chooseSchedule(const EntryInfo &entry, Target target,
-                                   int64_t longest, const std::string &pinned) {
+/// Sequences x value heads; the largest number where 64 bits do not hold them.
+int64_t headsOf(const EntryInfo &entry, const Sizes &sizes) {
+  return sizes.sequences > INT64_MAX / entry.valueHeads
+             ? INT64_MAX
+             : sizes.sequences * entry.valueHeads;
+}
+
+/// What the kernel of a call must be and, among several, should be.
+struct Wanted {
+  std::string schedule;
+  int64_t valueBlock = 0; // 0: any
+};
+
+/// The schedule for a call, which the bundle has, and the value block.
+Result<Wanted> choose(const EntryInfo &entry, Target target, const Sizes &sizes,
+                      const std::string &pinned) {
   auto onTarget = [&](const KernelInfo &k) { return k.target == target; };
   std::vector<std::string> held = distinct(entry, onTarget, scheduleOf);
   std::string start = "entry " + quote(entry.name) + ": ";
@@ -54,21 +69,30 @@ Result<std::string> chooseSchedule(const EntryInfo &entry, Target target,
                    "; the bundle holds kernels for " +
                    (targets.empty() ? "nothing" : join(targets))};
   }
-  if (!pinned.empty()) {
-    if (std::find(held.begin(), held.end(), pinned) != held.end())
-      return pinned;
+  if (!pinned.empty() &&
+      std::find(held.begin(), held.end(), pinned) == held.end())
     return Failure{start + "no kernel with schedule " + quote(pinned) +
                    " for " + toString(target) + "; the bundle holds " +
                    join(held)};
+  int64_t heads = headsOf(entry, sizes);
+  for (const ChoiceRow &row : entry.choice) {
+    bool serves =
+        pinned.empty() ? sizes.longest <= row.maxSteps : row.schedule == pinned;
+    if (row.target == target && serves && heads <= row.maxHeads)
+      return Wanted{row.schedule, row.valueBlock};
   }
-  for (const ChoiceRow &row : entry.choice)
-    if (row.target == target && longest <= row.maxSteps)
-      return row.schedule;
+  if (!pinned.empty())
+    return Wanted{pinned};
   if (held.size() == 1)
-    return held[0];
-  return Failure{start + "the choice table has no row for " + toString(target) +
-                 " and " + std::to_string(longest) +
-                 " steps; pin one of the schedules " + join(held)};
+    return Wanted{held[0]};
+  return Failure{
+      start + "the choice table has no row for " + toString(target) + ", " +
+      std::to_string(sizes.longest) + " steps and " + std::to_string(heads) +
+      " sequences x value heads; pin one of the schedules " + join(held)};
+}
+
+bool isWanted(const KernelInfo &kernel, const Wanted &wanted) {
+  return kernel.plan.valueBlock == wanted.valueBlock;
 }
 
 /// Of the kernels that pass the filter, the first with the highest rank above
@@ -107,18 +131,17 @@ bool runsOn(const std::string &chip, int computeCapability, bool asCubin) {
 }
 
 Result<const KernelInfo *> selectCpuKernel(const EntryInfo &entry,
-                                           int64_t longest, int level,
+                                           const Sizes &sizes, int level,
                                            const Selection &pinned) {
-  Result<std::string> schedule =
-      chooseSchedule(entry, Target::Cpu, longest, pinned.schedule);
-  if (!schedule)
-    return schedule.failure();
+  Result<Wanted> chosen = choose(entry, Target::Cpu, sizes, pinned.schedule);
+  if (!chosen)
+    return chosen.failure();
   auto fits = [&](const KernelInfo &k) {
-    return k.target == Target::Cpu && k.plan.schedule == *schedule;
+    return k.target == Target::Cpu && k.plan.schedule == chosen->schedule;
   };
   auto isaOf = [](const KernelInfo &k) { return k.isa; };
-  std::string start =
-      "entry " + quote(entry.name) + ", schedule " + quote(*schedule) + ": ";
+  std::string start = "entry " + quote(entry.name) + ", schedule " +
+                      quote(chosen->schedule) + ": ";
   std::string held = "; the bundle holds " + join(distinct(entry, fits, isaOf));
   auto wanted = [&](const KernelInfo &k) {
     return fits(k) && (pinned.isa.empty() || k.isa == pinned.isa);
@@ -127,7 +150,7 @@ Result<const KernelInfo *> selectCpuKernel(const EntryInfo &entry,
     return Failure{start + "no kernel for " + quote(pinned.isa) + held};
   const KernelInfo *kernel = best(entry, wanted, [&](const KernelInfo &k) {
     int needed = isaLevel(k.isa);
-    return needed <= level ? needed : 0;
+    return needed <= level ? 2 * needed + (needed && isWanted(k, *chosen)) : 0;
   });
   if (kernel)
     return kernel;
@@ -139,29 +162,29 @@ Result<const KernelInfo *> selectCpuKernel(const EntryInfo &entry,
 }
 
 Result<const KernelInfo *> selectCudaKernel(const EntryInfo &entry,
-                                            int64_t longest,
+                                            const Sizes &sizes,
                                             int computeCapability,
                                             const Selection &pinned) {
-  Result<std::string> schedule =
-      chooseSchedule(entry, Target::Cuda, longest, pinned.schedule);
-  if (!schedule)
-    return schedule.failure();
+  Result<Wanted> chosen = choose(entry, Target::Cuda, sizes, pinned.schedule);
+  if (!chosen)
+    return chosen.failure();
   auto fits = [&](const KernelInfo &k) {
-    return k.target == Target::Cuda && k.plan.schedule == *schedule;
+    return k.target == Target::Cuda && k.plan.schedule == chosen->schedule;
   };
   const KernelInfo *kernel = best(entry, fits, [&](const KernelInfo &k) {
     bool runs = (!k.ptx.empty() && runsOn(k.chip, computeCapability, false)) ||
                 (!k.cubin.empty() && runsOn(k.chip, computeCapability, true));
     auto [made, letter] = splitChip(k.chip);
-    return runs ? made * 2 + (letter != '\0') : 0;
+    return runs ? made * 4 + (letter != '\0') * 2 + isWanted(k, *chosen) : 0;
   });
   if (kernel)
     return kernel;
   auto chipOf = [](const KernelInfo &k) { return k.chip; };
   return Failure{"entry " + quote(entry.name) + ", schedule " +
-                 quote(*schedule) + ": no kernel runs on this GPU, which is " +
-                 "sm_" + std::to_string(computeCapability) +
-                 "; the bundle holds " + join(distinct(entry, fits, chipOf))};
+                 quote(chosen->schedule) +
+                 ": no kernel runs on this GPU, which is " + "sm_" +
+                 std::to_string(computeCapability) + "; the bundle holds " +
+                 join(distinct(entry, fits, chipOf))};
 }
 
 } // namespace prism::runtime

@@ -135,11 +135,12 @@ static LogicalResult checkEntry(ModuleOp module, func::FuncOp entry,
     for (const check::TensorError &error :
          check::compare(info, outputs, *references, check::errorLimit(io))) {
       llvm::outs() << llvm::formatv(
-          "{0} {1} {2,-9} chunk {3,-3} {4,-12} rms {5:e2}, worst head {6:e2}, "
-          "limit {7:e1}: {8}\n",
+          "{0} {1} {2,-9} chunk {3,-3} value block {4,-3} {5,-12} rms {6:e2}, "
+          "worst head {7:e2}, limit {8:e1}: {9}\n",
           info.name, device.isCuda() ? kernel.chip : kernel.isa,
-          kernel.plan.schedule, kernel.plan.chunk, error.name, error.ratio,
-          error.worstHead, error.limit, error.passed ? "ok" : "WRONG");
+          kernel.plan.schedule, kernel.plan.chunk, kernel.plan.valueBlock,
+          error.name, error.ratio, error.worstHead, error.limit,
+          error.passed ? "ok" : "WRONG");
       passed &= error.passed;
     }
   }

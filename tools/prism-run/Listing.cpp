@@ -52,8 +52,13 @@ static std::string listChoice(const EntryInfo &entry, Target target) {
       continue;
     text += text.empty() ? std::string("    ") + toString(target) + ": " : ", ";
     text += row.schedule;
+    if (row.valueBlock != 0)
+      text += " (value block " + std::to_string(row.valueBlock) + ")";
     if (row.maxSteps != INT64_MAX)
       text += " up to " + std::to_string(row.maxSteps) + " steps";
+    if (row.maxHeads != INT64_MAX)
+      text += std::string(row.maxSteps != INT64_MAX ? " and" : " up to") + " " +
+              std::to_string(row.maxHeads) + " sequences x value heads";
   }
   return text.empty() ? "" : text + "\n";
 }
@@ -73,7 +78,8 @@ static std::string listEntry(const EntryInfo &entry) {
     text += "    " + describe(kernel) + "\n";
   std::string choice =
       listChoice(entry, Target::Cpu) + listChoice(entry, Target::Cuda);
-  return choice.empty() ? text : text + "  choice by steps\n" + choice;
+  return choice.empty() ? text
+                        : text + "  choice by steps and heads\n" + choice;
 }
 
 std::string list(const Manifest &manifest, const EntryInfo *only) {

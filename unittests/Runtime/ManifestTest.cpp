@@ -30,7 +30,12 @@ TEST(Manifest, ReadsAll) {
   EXPECT_EQ(entry.kernels[3].itemsPerBlock, 4);
   EXPECT_EQ(entry.kernels[4].itemsPerBlock, 1);
   EXPECT_EQ(entry.choice[0].maxSteps, 32);
+  EXPECT_EQ(entry.choice[0].maxHeads, INT64_MAX);
+  EXPECT_EQ(entry.choice[0].valueBlock, 0);
   EXPECT_EQ(entry.choice[1].maxSteps, INT64_MAX);
+  EXPECT_EQ(entry.choice[1].maxHeads, 66);
+  EXPECT_EQ(entry.choice[1].valueBlock, 4);
+  EXPECT_EQ(entry.choice[2].maxHeads, INT64_MAX);
 }
 
 TEST(Manifest, SaysWhatIsWrong) {
@@ -106,8 +111,16 @@ TEST(Manifest, SaysWhatIsWrong) {
        "/entries/0/kernels/3/threads: expected an integer from 1 to 1024, "
        "found 1025"},
       {"\"schedule\": \"chunk\" }", "\"schedule\": \"chnk\" }",
-       "/entries/0/choice/1/schedule: expected one of recurrent, chunk, "
+       "/entries/0/choice/2/schedule: expected one of recurrent, chunk, "
        "failing, found \"chnk\"; did you mean 'chunk'?"},
+      {"\"value_block\": 4 }", "\"value_block\": 8 }",
+       "/entries/0/choice/1/value_block: expected one of 4, found 8"},
+      {"\"value_block\": 4 }", "\"value_block\": 0 }",
+       "/entries/0/choice/1/value_block: expected an integer from 1 to "
+       "1048576, found 0"},
+      {"\"max_heads\": 66", "\"max_heads\": -1",
+       "/entries/0/choice/1/max_heads: expected an integer from 0 to "
+       "9223372036854775807, found -1"},
       {"\"plan\": { \"schedule\": \"recurrent\", \"chunk\": 1,",
        "\"plan\": { \"schedule\": \"recurrent\",",
        "/entries/0/kernels/0/plan/chunk: expected an integer, found nothing"},
@@ -165,10 +178,12 @@ void useManifest(const Manifest &manifest) {
     EXPECT_NE(bool(sizes), !sizes.error().empty());
     for (const ArgumentInfo &argument : entry.arguments)
       EXPECT_EQ(argument.axes.size(), argument.shape.size());
-    EXPECT_TRUE(selectCpuKernel(entry, 5, 4) ||
-                !selectCpuKernel(entry, 5, 4).error().empty());
-    EXPECT_TRUE(selectCudaKernel(entry, 5, 90) ||
-                !selectCudaKernel(entry, 5, 90).error().empty());
+    Sizes steps;
+    steps.longest = 5;
+    EXPECT_TRUE(selectCpuKernel(entry, steps, 4) ||
+                !selectCpuKernel(entry, steps, 4).error().empty());
+    EXPECT_TRUE(selectCudaKernel(entry, steps, 90) ||
+                !selectCudaKernel(entry, steps, 90).error().empty());
   }
 }
 

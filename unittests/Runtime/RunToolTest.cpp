@@ -143,7 +143,9 @@ TEST_F(RunTool, HelpListBench) {
         "    cpu x86-64, schedule chunk (chunk 64, value block 4, stages 1), "
         "matmul ieee, workspace 100 bytes per work item\n",
         "128 threads, 70000 bytes shared, PTX 8.0, cubin\n",
-        "    cpu: recurrent up to 32 steps, chunk\n", "entry copy"})
+        "    cpu: recurrent up to 32 steps, chunk (value block 4) up to 66 "
+        "sequences x value heads, chunk\n",
+        "entry copy"})
     EXPECT_NE(list.text.find(line), std::string::npos) << line << list.text;
   EXPECT_EQ(run("b copy --list").text.find("entry forward"), std::string::npos);
   Output bench = run("b forward --in x=x.npy --bench --repeat 5 --threads 2");

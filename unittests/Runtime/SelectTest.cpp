@@ -11,21 +11,30 @@ using namespace prism::runtime::test;
 
 namespace {
 
+/// A call of one sequence.
+Sizes steps(int64_t longest) {
+  Sizes sizes;
+  sizes.longest = longest;
+  return sizes;
+}
+
 TEST(Select, ChoiceTable) {
   EntryInfo entry = testEntry();
-  EXPECT_EQ((*selectCpuKernel(entry, 32, 1))->symbol, "test_recurrent");
-  EXPECT_EQ((*selectCpuKernel(entry, 33, 1))->symbol, "test_chunk");
+  EXPECT_EQ((*selectCpuKernel(entry, steps(32), 1))->symbol, "test_recurrent");
+  EXPECT_EQ((*selectCpuKernel(entry, steps(33), 1))->symbol, "test_chunk");
   Selection pinned;
   pinned.schedule = "recurrent";
-  EXPECT_EQ((*selectCpuKernel(entry, 33, 1, pinned))->symbol, "test_recurrent");
+  EXPECT_EQ((*selectCpuKernel(entry, steps(33), 1, pinned))->symbol,
+            "test_recurrent");
   pinned.schedule = "tree";
-  EXPECT_EQ(selectCpuKernel(entry, 33, 1, pinned).error(),
+  EXPECT_EQ(selectCpuKernel(entry, steps(33), 1, pinned).error(),
             "entry 'forward': no kernel with schedule 'tree' for cpu; the "
             "bundle holds recurrent, chunk, failing");
-  entry.choice.pop_back();
-  EXPECT_EQ(selectCpuKernel(entry, 33, 1).error(),
-            "entry 'forward': the choice table has no row for cpu and 33 "
-            "steps; pin one of the schedules recurrent, chunk, failing");
+  entry.choice.resize(1);
+  EXPECT_EQ(selectCpuKernel(entry, steps(33), 1).error(),
+            "entry 'forward': the choice table has no row for cpu, 33 steps "
+            "and 3 sequences x value heads; pin one of the schedules "
+            "recurrent, chunk, failing");
 }
 
 TEST(Select, BestIsaLevel) {
@@ -35,22 +44,22 @@ TEST(Select, BestIsaLevel) {
     entry.kernels.push_back(entry.kernels[0]);
     entry.kernels.back().isa = isa;
   }
-  EXPECT_EQ((*selectCpuKernel(entry, 1, 4))->isa, "x86-64-v4");
-  EXPECT_EQ((*selectCpuKernel(entry, 1, 3))->isa, "x86-64-v3");
-  EXPECT_EQ((*selectCpuKernel(entry, 1, 2))->isa, "x86-64");
+  EXPECT_EQ((*selectCpuKernel(entry, steps(1), 4))->isa, "x86-64-v4");
+  EXPECT_EQ((*selectCpuKernel(entry, steps(1), 3))->isa, "x86-64-v3");
+  EXPECT_EQ((*selectCpuKernel(entry, steps(1), 2))->isa, "x86-64");
   std::string start = "entry 'forward', schedule 'recurrent': no kernel ";
-  EXPECT_EQ(selectCpuKernel(entry, 1, 0).error(),
+  EXPECT_EQ(selectCpuKernel(entry, steps(1), 0).error(),
             start + "runs on this CPU, which has no x86-64 instructions; the "
                     "bundle holds x86-64, x86-64-v4, x86-64-v3, x86-64-v9");
   Selection pinned;
   pinned.isa = "x86-64-v3";
-  EXPECT_EQ((*selectCpuKernel(entry, 1, 4, pinned))->isa, "x86-64-v3");
-  EXPECT_NE(selectCpuKernel(entry, 1, 2, pinned)
+  EXPECT_EQ((*selectCpuKernel(entry, steps(1), 4, pinned))->isa, "x86-64-v3");
+  EXPECT_NE(selectCpuKernel(entry, steps(1), 2, pinned)
                 .error()
                 .find("runs on this CPU, which has x86-64-v2"),
             std::string::npos);
   pinned.isa = "x86-64-v5";
-  EXPECT_NE(selectCpuKernel(entry, 1, 4, pinned)
+  EXPECT_NE(selectCpuKernel(entry, steps(1), 4, pinned)
                 .error()
                 .find(start + "for 'x86-64-v5'; the bundle holds"),
             std::string::npos);
@@ -70,15 +79,79 @@ TEST(Select, ChipsAndCapabilities) {
 
 TEST(Select, CudaKernel) {
   EntryInfo entry = testEntry();
-  EXPECT_EQ((*selectCudaKernel(entry, 1, 90))->symbol, "k90");
-  EXPECT_EQ((*selectCudaKernel(entry, 1, 100))->symbol, "k80");
-  EXPECT_EQ(selectCudaKernel(entry, 1, 75).error(),
+  EXPECT_EQ((*selectCudaKernel(entry, steps(1), 90))->symbol, "k90");
+  EXPECT_EQ((*selectCudaKernel(entry, steps(1), 100))->symbol, "k80");
+  EXPECT_EQ(selectCudaKernel(entry, steps(1), 75).error(),
             "entry 'forward', schedule 'recurrent': no kernel runs on this "
             "GPU, which is sm_75; the bundle holds sm_90a, sm_80");
   entry.kernels.resize(2);
-  EXPECT_EQ(selectCudaKernel(entry, 1, 90).error(),
+  EXPECT_EQ(selectCudaKernel(entry, steps(1), 90).error(),
             "entry 'forward': no kernel for cuda; the bundle holds kernels for "
             "cpu");
+}
+
+/// Chunk kernels for sm_90a with value blocks of 64 and 128, and one for sm_80.
+EntryInfo entryWithValueBlocks() {
+  EntryInfo entry = testEntry();
+  auto add = [&](const KernelInfo &like, const char *symbol, int64_t block) {
+    entry.kernels.push_back(like);
+    entry.kernels.back().symbol = symbol;
+    entry.kernels.back().plan = {"chunk", 64, block, 2};
+  };
+  KernelInfo hopper = entry.kernels[3], ampere = entry.kernels[4];
+  add(ampere, "c80", 32);
+  add(hopper, "c64", 64);
+  add(hopper, "c128", 128);
+  entry.choice = {{Target::Cuda, 15, INT64_MAX, "recurrent"},
+                  {Target::Cuda, INT64_MAX, 66, "chunk", 64},
+                  {Target::Cuda, INT64_MAX, INT64_MAX, "chunk", 128}};
+  return entry;
+}
+
+TEST(Select, ByHeads) {
+  EntryInfo entry = entryWithValueBlocks(); // of 3 value heads
+  auto symbol = [&](int64_t longest, int64_t sequences, int chip,
+                    const std::string &schedule = "") {
+    Sizes sizes = steps(longest);
+    sizes.sequences = sequences;
+    Selection pinned;
+    pinned.schedule = schedule;
+    return (*selectCudaKernel(entry, sizes, chip, pinned))->symbol;
+  };
+  EXPECT_EQ(symbol(15, 1, 90), "k90");
+  EXPECT_EQ(symbol(15, 1000, 90), "k90");
+  EXPECT_EQ(symbol(16, 22, 90), "c64");
+  EXPECT_EQ(symbol(16, 23, 90), "c128");
+  EXPECT_EQ(symbol(16, 0, 90), "c64");
+  EXPECT_EQ(symbol(16, INT64_MAX, 90), "c128"); // times 3 needs more bits
+  // The rows of another chip: its value blocks are not there.
+  EXPECT_EQ(symbol(16, 22, 80), "c80");
+  EXPECT_EQ(symbol(16, 23, 80), "c80");
+  // A pinned schedule leaves the rule for the heads.
+  EXPECT_EQ(symbol(1, 22, 90, "chunk"), "c64");
+  EXPECT_EQ(symbol(1, 23, 90, "chunk"), "c128");
+  EXPECT_EQ(symbol(99, 1, 90, "recurrent"), "k90");
+  // Without rows for it the first.
+  entry.choice.resize(1);
+  EXPECT_EQ(symbol(1, 23, 90, "chunk"), "c64");
+}
+
+TEST(Select, ByHeadsOnCpu) {
+  EntryInfo entry = testEntry(); // of 3 value heads
+  entry.kernels.push_back(entry.kernels[1]);
+  entry.kernels.back().symbol = "wide";
+  entry.kernels.back().plan.valueBlock = 8;
+  entry.choice = {{Target::Cpu, INT64_MAX, 3, "chunk", 8},
+                  {Target::Cpu, INT64_MAX, 6, "chunk", 4}};
+  Sizes sizes;
+  EXPECT_EQ((*selectCpuKernel(entry, sizes, 1))->symbol, "wide");
+  sizes.sequences = 2;
+  EXPECT_EQ((*selectCpuKernel(entry, sizes, 1))->symbol, "test_chunk");
+  sizes.sequences = 3;
+  EXPECT_EQ(selectCpuKernel(entry, sizes, 1).error(),
+            "entry 'forward': the choice table has no row for cpu, 1 steps "
+            "and 9 sequences x value heads; pin one of the schedules "
+            "recurrent, chunk, failing");
 }
 
 } // namespace

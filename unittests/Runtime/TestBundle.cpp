@@ -78,6 +78,7 @@ std::string manifestText() {
       ],
       "choice": [
         { "target": "cpu", "max_steps": 32, "schedule": "recurrent" },
+        { "target": "cpu", "max_heads": 66, "schedule": "chunk", "value_block": 4 },
         { "target": "cpu", "schedule": "chunk" }
       ]
     },

@@ -104,7 +104,8 @@ struct Device {
   bool isCuda() const { return name.rfind("cuda", 0) == 0; }
 };
 
-/// Can this machine run the kernel on the device at all? (ISA level, target.)
+/// Can this machine run the kernel on the device at all? (ISA level, target and
+/// chip; of a GPU that does not open, play() says why.)
 bool canPlay(const runtime::KernelInfo &kernel, const Device &device);
 
 /// Runs one kernel of a loaded bundle on host arrays; on a GPU with copies to

@@ -51,6 +51,10 @@ struct Unit {
   mlir::OwningOpRef<mlir::ModuleOp> roles;
   /// Why a schedule that one might expect was not taken; for --explain.
   std::vector<std::string> remarks;
+  /// "v128": tells apart the later of several units of a schedule.
+  std::string variant = {};
+  /// Most sequences x value heads for which it is the best of its schedule.
+  int64_t maxHeads = INT64_MAX;
 };
 
 /// The entry functions of a module, checked: at least one, unknown names in
@@ -62,7 +66,9 @@ findEntries(mlir::ModuleOp module, llvm::ArrayRef<std::string> wanted);
 mlir::FailureOr<std::vector<targetinfo::Target>>
 parseTargets(mlir::ModuleOp module, llvm::ArrayRef<std::string> targets);
 
-/// The units of an entry on a target, best schedule for long sequences first.
+/// The units of an entry on a target, best schedule for long sequences first. A
+/// schedule has several where each is best for other numbers of heads: fewest
+/// first.
 mlir::FailureOr<std::vector<Unit>> buildUnits(mlir::func::FuncOp entry,
                                               const targetinfo::Target &target,
                                               const CompileOptions &options);

@@ -142,7 +142,11 @@ std::string prism::printManifest(const Bundle &bundle) {
       Json json = {{"target", toString(row.target)}};
       if (row.maxSteps != INT64_MAX)
         json["max_steps"] = row.maxSteps;
+      if (row.maxHeads != INT64_MAX)
+        json["max_heads"] = row.maxHeads;
       json["schedule"] = row.schedule;
+      if (row.valueBlock != 0)
+        json["value_block"] = row.valueBlock;
       choice.push_back(json);
     }
     entries.push_back({{"name", entry.name},

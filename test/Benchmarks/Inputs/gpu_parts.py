@@ -14,10 +14,11 @@ for name, sentence in gpu_probe.broken_cases(gpu_cases.all_cases(), "", False).i
     print(f"{name}: {sentence}")
 
 _, entry = gpu_driver.read_entry(sys.argv[2], "forward")
-for steps in (1, 8192):
-    print(steps, "steps:", gpu_driver.choose(entry, steps, 90)["plan"]["schedule"])
+for steps, sequences in ((1, 1), (8192, 8), (8192, 9)):  # of 8 value heads
+    plan = gpu_driver.choose(entry, sequences, steps, 90)["plan"]
+    print(f"{steps} steps, {sequences} sequences: {plan['schedule']}, value block {plan['value_block']}")
 try:
-    gpu_driver.choose(entry, 1, 100)
+    gpu_driver.choose(entry, 1, 1, 100)
 except LookupError as error:
     print(error)
 
