@@ -170,15 +170,22 @@ bool ComputeRole::isAwaited(Value tile) {
   return llvm::any_of(tile.getUsers(), [&](Operation *user) {
     if (!emitted.contains(user))
       return true;
-    return user->getNumResults() == 1 &&
-           matrices.lookup(user->getResult(0)).kind == Matrix::Kind::Lazy &&
-           isAwaited(user->getResult(0));
+    if (user->getNumResults() != 1)
+      return false;
+    Value result = user->getResult(0);
+    bool isLazy = matrices.lookup(result).kind == Matrix::Kind::Lazy ||
+                  vectors.lookup(result).kind == Vector::Kind::Lazy;
+    return isLazy && isAwaited(result);
   });
 }
 
 bool ComputeRole::isFree(Value channel) {
   for (auto &[tile, matrix] : matrices)
     if (matrix.kind == Matrix::Kind::Lazy && readsLater(tile, channel) &&
+        isAwaited(tile))
+      return false;
+  for (auto &[tile, vector] : vectors)
+    if (vector.kind == Vector::Kind::Lazy && readsLater(tile, channel) &&
         isAwaited(tile))
       return false;
   return true;

@@ -333,9 +333,10 @@ LogicalResult RolePlan::chooseSlots(const RoleOptions &options,
         --channel->slots;
         needed -= channel->messageBytes();
       }
-  // A team must meet every round of a slot: teams and slots go evenly.
+  // A team must meet every round of a slot that it reads, teams and slots go
+  // evenly, and must not be two rounds ahead where it writes.
   for (ChannelPlan &channel : channels)
-    if (channel.toPrepare)
+    if (channel.toPrepare || channel.from == RoleKind::Prepare)
       prepareTeams = std::min(prepareTeams, channel.slots);
   for (ChannelPlan &channel : channels)
     if (channel.toPrepare)
