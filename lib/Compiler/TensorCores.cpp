@@ -84,6 +84,20 @@ static bool hasRoundedInputs(tile::ProgramOp program, std::string &whyNot) {
   return whyNot.empty();
 }
 
+/// Functions of values are computed beside the state, whose registers they
+/// need: with two warpgroups of it ptxas serialises the products (C7512).
+static bool hasFunctionsOfValues(tile::ProgramOp program) {
+  WalkResult result = program.walk([&](Operation *op) {
+    bool isFunction = isa<math::MathDialect>(op->getDialect());
+    auto type = op->getNumResults() == 1
+                    ? dyn_cast<RankedTensorType>(op->getResult(0).getType())
+                    : RankedTensorType();
+    return isFunction && type && type.getRank() == 2 ? WalkResult::interrupt()
+                                                     : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
 OwningOpRef<ModuleOp> prism::buildRoles(ModuleOp module,
                                         const targetinfo::GPUInfo &gpu,
                                         std::string &whyNot) {
@@ -100,6 +114,11 @@ OwningOpRef<ModuleOp> prism::buildRoles(ModuleOp module,
   tile::ProgramOp program = *copy->getOps<tile::ProgramOp>().begin();
   tile::RoleOptions options;
   int64_t columns = program.getValueBlock();
+  if (columns > kValueColumns && hasFunctionsOfValues(program)) {
+    whyNot = "functions of values leave too few registers for blocks of " +
+             std::to_string(columns) + " value columns";
+    return {};
+  }
   options.slots = kSlots;
   // One group of value columns leaves registers for a second team.
   options.prepareTeams = columns <= kValueColumns ? 2 : 1;
