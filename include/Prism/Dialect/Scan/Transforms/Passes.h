@@ -23,8 +23,8 @@ mlir::Operation *findFactorWithoutChunkForm(RecurrenceOp op,
 llvm::SmallVector<PlanAttr> candidatePlans(RecurrenceOp op, Schedule schedule,
                                            PlanTarget target);
 
-/// Longest sequence for which the recurrent schedule is the faster one, beside a
-/// chunk form on tensor cores or without.
+/// Longest sequence for which the recurrent schedule is the faster one, beside
+/// a chunk form on tensor cores or without.
 int64_t recurrentUpTo(RecurrenceOp op, PlanTarget target, bool tensorCores);
 
 #define GEN_PASS_DECL
