@@ -125,11 +125,13 @@ TEST(Declined, BlocksOfThreeWarpgroups) {
             "16 of them each");
 }
 
-INSTANTIATE_TEST_SUITE_P(Of128, Blocks,
-                         testing::Combine(testing::ValuesIn(kModels),
-                                          testing::Values(64, 128),
-                                          testing::Values(128)),
-                         nameOf);
+// Functions of values (PRISM with L > 0) are declined there.
+INSTANTIATE_TEST_SUITE_P(
+    Of128, Blocks,
+    testing::Combine(testing::Values("linear_attention", "retnet", "mamba2",
+                                     "gated_deltanet", "prism_l0"),
+                     testing::Values(64, 128), testing::Values(128)),
+    nameOf);
 INSTANTIATE_TEST_SUITE_P(
     Others, Blocks,
     testing::Combine(testing::Values("gated_deltanet", "retnet"),

@@ -38,8 +38,8 @@ namespace prism::tiletogpu {
 struct Matrix {
   enum class Kind { Splat, Decay, Lazy, Shared, Accumulator, Packed };
   Kind kind = Kind::Splat;
-  mlir::Value scalar; ///< Splat
-  tile::DecayMatrixOp decay;
+  mlir::Value scalar;            ///< Splat
+  tile::DecayMatrixOp decay;     ///< Decay
   mlir::Operation *op = nullptr; ///< Lazy
   mlir::Value memory;            ///< Shared
   Swizzled layout = {0, 0};
@@ -86,7 +86,6 @@ private:
   void emitRelease(tile::ReleaseOp release);
   void roleBarrier();
   mlir::Value scratch(int64_t bytes, int64_t alignment);
-  bool isChain() const { return chain; }
 
   // Products.cpp
   void emitDot(tile::DotOp dot);

@@ -4,8 +4,8 @@
 //
 // Iteration n of a role's loop uses slot n mod slots of every channel. Each
 // slot has two barriers: `full`, on which every sending warp arrives once it
-// has written (in the role `load` every thread, or its copies for it), and
-// `empty`, on which every receiving warp arrives once it has read. The wait for
+// has written (of `load` the warps of the team whose turn it is), and `empty`,
+// on which every receiving warp arrives once it has read. The wait for
 // round r = n / slots of a slot is for parity r mod 2 of `full`, and for the
 // other parity of `empty`, which passes at once in round 0.
 //
