@@ -6,12 +6,27 @@
 #include "Prism/Target/CPU/CPU.h"
 #include "Prism/TargetInfo/TargetInfo.h"
 #include "prism-runtime/Cpu.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 using namespace prism;
 using namespace prism::test;
 
 static constexpr const char *kIsa = "x86-64-v3";
+
+std::string prism::test::exampleText(const std::string &name, StringRef io) {
+  std::string path = PRISM_SOURCE_DIR "/examples/" + name + ".json";
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  EXPECT_TRUE(bool(buffer)) << path;
+  auto spec = llvm::json::parse((*buffer)->getBuffer());
+  EXPECT_TRUE(bool(spec));
+  (*spec->getAsObject())["dtype"] = llvm::json::Object{{"io", io}};
+  (*spec->getAsObject())["entries"] = llvm::json::Array{"forward"};
+  std::string text;
+  llvm::raw_string_ostream(text) << *spec;
+  return text;
+}
 
 static tile::ProgramOp programOf(ModuleOp module) {
   return *module.getOps<tile::ProgramOp>().begin();

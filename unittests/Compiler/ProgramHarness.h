@@ -11,6 +11,10 @@
 
 namespace prism::test {
 
+/// The text of an example of that name with another I/O type, and its forward
+/// entry only.
+std::string exampleText(const std::string &name, llvm::StringRef io = "bf16");
+
 /// The entry of a spec as one tile program in chunk form, with random inputs
 /// and what the float64 recurrence makes of them. Programs derived from it are
 /// run on the CPU and compared.

@@ -14,8 +14,6 @@
 #include "ProgramHarness.h"
 #include "RandomChain.h"
 #include "mlir/Pass/PassManager.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 using namespace prism;
@@ -95,30 +93,16 @@ INSTANTIATE_TEST_SUITE_P(Seeds, RandomChains,
                          testing::Range(0u,
                                         fromEnvironment("PRISM_CHAINS", 25)));
 
-class Examples : public testing::TestWithParam<const char *> {
-protected:
-  /// The example's text with another I/O type, and its forward entry only.
-  static std::string text(StringRef io) {
-    std::string path =
-        std::string(PRISM_SOURCE_DIR "/examples/") + GetParam() + ".json";
-    auto buffer = llvm::MemoryBuffer::getFile(path);
-    EXPECT_TRUE(bool(buffer)) << path;
-    auto spec = llvm::json::parse((*buffer)->getBuffer());
-    EXPECT_TRUE(bool(spec));
-    (*spec->getAsObject())["dtype"] = llvm::json::Object{{"io", io}};
-    (*spec->getAsObject())["entries"] = llvm::json::Array{"forward"};
-    std::string text;
-    llvm::raw_string_ostream(text) << *spec;
-    return text;
-  }
-};
+class Examples : public testing::TestWithParam<const char *> {};
 
 TEST_P(Examples, WithoutRounding) {
-  expectClose(text("f32"), inputsFor(1), prepareWithoutRounding,
-              check::errorLimit(runtime::DType::F32));
+  expectClose(test::exampleText(GetParam(), "f32"), inputsFor(1),
+              prepareWithoutRounding, check::errorLimit(runtime::DType::F32));
 }
 
-TEST_P(Examples, Rounded) { expectCloseRounded(text("bf16"), inputsFor(1)); }
+TEST_P(Examples, Rounded) {
+  expectCloseRounded(test::exampleText(GetParam(), "bf16"), inputsFor(1));
+}
 
 INSTANTIATE_TEST_SUITE_P(All, Examples,
                          testing::Values("linear_attention", "retnet",

@@ -16,8 +16,6 @@
 #include "Prism/Pipelines/Pipelines.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 using namespace prism;
@@ -103,24 +101,10 @@ private:
   bool rounded;
 };
 
-/// The example's text with other arrays, and its forward entry only.
-std::string exampleText(const std::string &name, const char *io = "bf16") {
-  std::string path = PRISM_SOURCE_DIR "/examples/" + name + ".json";
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  EXPECT_TRUE(bool(buffer)) << path;
-  auto spec = llvm::json::parse((*buffer)->getBuffer());
-  EXPECT_TRUE(bool(spec));
-  (*spec->getAsObject())["dtype"] = llvm::json::Object{{"io", io}};
-  (*spec->getAsObject())["entries"] = llvm::json::Array{"forward"};
-  std::string text;
-  llvm::raw_string_ostream(text) << *spec;
-  return text;
-}
-
 class SplitExamples : public testing::TestWithParam<const char *> {};
 
 TEST_P(SplitExamples, AgreeWithTheRecurrence) {
-  Split split(exampleText(GetParam()), 1);
+  Split split(test::exampleText(GetParam()), 1);
   std::string whyNot;
   OwningOpRef<ModuleOp> module = split.roles(whyNot);
   ASSERT_TRUE(module) << whyNot;
@@ -128,7 +112,7 @@ TEST_P(SplitExamples, AgreeWithTheRecurrence) {
 }
 
 TEST_P(SplitExamples, AgreeWithoutRounding) {
-  Split split(exampleText(GetParam(), "f32"), 1, /*rounded=*/false);
+  Split split(test::exampleText(GetParam(), "f32"), 1, /*rounded=*/false);
   std::string whyNot;
   OwningOpRef<ModuleOp> module = split.roles(whyNot);
   ASSERT_TRUE(module) << whyNot;
@@ -180,7 +164,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, SplitChains,
 
 /// Every pair of equal parts of a message, exchanged in the send.
 TEST(SplitMutants, AnExchangedPartIsNoticed) {
-  Split split(exampleText("prism_l2"), 1);
+  Split split(test::exampleText("prism_l2"), 1);
   std::string whyNot;
   OwningOpRef<ModuleOp> right = split.roles(whyNot);
   ASSERT_TRUE(right) << whyNot;

@@ -314,11 +314,17 @@ Value KernelBuilder::present(const Slice &slice) {
   return accesses[slice.view.getArgNumber()].present;
 }
 
-Value KernelBuilder::elementInside(const Slice &slice, ValueRange indices) {
-  Value inside = present(slice);
-  for (auto [axis, index] : llvm::enumerate(indices))
-    inside = b.both(inside, axisInside(slice, axis, index));
+Value KernelBuilder::indicesInside(const Slice &slice, ValueRange indices,
+                                   unsigned first) {
+  Value inside;
+  for (unsigned axis = first, e = indices.size(); axis < e; ++axis)
+    inside = b.both(inside, axisInside(slice, axis, indices[axis]));
   return inside;
+}
+
+Value KernelBuilder::elementInside(const Slice &slice, ValueRange indices) {
+  Value there = present(slice);
+  return b.both(there, indicesInside(slice, indices));
 }
 
 Value KernelBuilder::addressOf(const Slice &slice, ValueRange indices) {

@@ -87,6 +87,9 @@ public:
   mlir::Value axisInside(const Slice &slice, int64_t axis, mlir::Value index);
   /// Condition that the argument is there; null when it must be.
   mlir::Value present(const Slice &slice);
+  /// The same for all axes of an element from `first` on.
+  mlir::Value indicesInside(const Slice &slice, mlir::ValueRange indices,
+                            unsigned first = 0);
   /// All of these for one element.
   mlir::Value elementInside(const Slice &slice, mlir::ValueRange indices);
 

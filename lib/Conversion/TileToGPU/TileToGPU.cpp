@@ -171,8 +171,8 @@ bool prism::tiletogpu::canEmitRoles(ProgramOp program, std::string &whyNot) {
 
 int64_t prism::tiletogpu::rolesScratchBytes(int64_t valueBlock,
                                             int64_t prepareTeams) {
-  return scratchOfPreparation * prepareTeams +
-         scratchOfChainWarp * kWarpsOfGroup *
+  return kScratchOfPreparation * prepareTeams +
+         kScratchOfChainWarp * kWarpsOfGroup *
              llvm::divideCeil(valueBlock, kRowsOfGroup);
 }
 

@@ -138,20 +138,18 @@ INSTANTIATE_TEST_SUITE_P(All, MatrixMoves,
 // mma.sync
 //===----------------------------------------------------------------------===//
 
-class MmaSync : public testing::TestWithParam<bool> {};
-
-TEST_P(MmaSync, EqualsThePlainProduct) {
-  bool isBF16 = GetParam();
-  // 40 bytes a lane: A (four words), B (two), C (four).
+/// The body of a kernel of one mma.sync: 40 bytes a lane in, A (four words), B
+/// (two) and C (four), and D out.
+static std::string mmaBody(const std::string &operand, unsigned depth,
+                           const std::string &types) {
   std::string body = R"(
   %words = arith.muli %lane, %c10 : i32
   %from = llvm.getelementptr %in[%words] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
   %places = arith.muli %lane, %c4 : i32
   %to = llvm.getelementptr %out[%places] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
 )";
-  std::string half = isBF16 ? "i32" : "vector<2xf16>";
   for (unsigned i = 0; i < 10; ++i) {
-    std::string n = std::to_string(i), type = i < 6 ? half : "f32";
+    std::string n = std::to_string(i), type = i < 6 ? operand : "f32";
     body += "  %p" + n + " = llvm.getelementptr %from[" + n +
             "] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i32\n  %v" + n +
             " = llvm.load %p" + n + " : !llvm.ptr<1> -> " + type + "\n";
@@ -159,11 +157,10 @@ TEST_P(MmaSync, EqualsThePlainProduct) {
   body += "  %d = nvvm.mma.sync A[%v0, %v1, %v2, %v3] B[%v4, %v5] C[%v6, %v7, "
           "%v8, %v9] {layoutA = #nvvm.mma_layout<row>, layoutB = "
           "#nvvm.mma_layout<col>, " +
-          std::string(isBF16 ? "multiplicandAPtxType = #nvvm.mma_type<bf16>, "
-                               "multiplicandBPtxType = #nvvm.mma_type<bf16>, "
-                             : "") +
-          "shape = #nvvm.shape<m = 16, n = 8, k = 16>} : (" + half + ", " +
-          half + ", f32) -> !llvm.struct<(f32, f32, f32, f32)>\n";
+          types +
+          "shape = #nvvm.shape<m = 16, n = 8, k = " + std::to_string(depth) +
+          ">} : (" + operand + ", " + operand +
+          ", f32) -> !llvm.struct<(f32, f32, f32, f32)>\n";
   for (unsigned i = 0; i < 4; ++i) {
     std::string n = std::to_string(i);
     body += "  %e" + n + " = llvm.extractvalue %d[" + n +
@@ -172,9 +169,46 @@ TEST_P(MmaSync, EqualsThePlainProduct) {
             "] : (!llvm.ptr<1>) -> !llvm.ptr<1>, f32\n  llvm.store %e" + n +
             ", %t" + n + " : f32, !llvm.ptr<1>\n";
   }
-  std::vector<float> a = randomHalves(16 * 16, 3), b = randomHalves(16 * 8, 4),
-                     c = randomHalves(16 * 8, 5);
-  std::vector<uint8_t> in(1280), out(512);
+  return body;
+}
+
+static std::string bothTypes(const std::string &type) {
+  return "multiplicandAPtxType = #nvvm.mma_type<" + type +
+         ">, multiplicandBPtxType = #nvvm.mma_type<" + type + ">, ";
+}
+
+/// Puts C beside A and B (16 x depth and depth x 8) into `in`, runs the kernel
+/// and compares D with the plain product.
+static void expectProduct(const std::string &body, std::vector<uint8_t> &in,
+                          const std::vector<float> &a,
+                          const std::vector<float> &b, unsigned depth) {
+  std::vector<float> c = randomHalves(16 * 8, 5);
+  std::vector<uint8_t> out(512);
+  auto placeOfC = [](unsigned m, unsigned n) {
+    return std::pair(m % 8 * 4 + n / 2, m / 8 * 2 + n % 2);
+  };
+  for (unsigned m = 0; m < 16; ++m)
+    for (unsigned n = 0; n < 8; ++n) {
+      auto [lane, reg] = placeOfC(m, n);
+      put(in, lane * 40 + 24 + reg * 4, c[m * 8 + n]);
+    }
+  ASSERT_EQ(Kernel(wrap(body), 32).run(in, out), "");
+  for (unsigned m = 0; m < 16; ++m)
+    for (unsigned n = 0; n < 8; ++n) {
+      float sum = c[m * 8 + n];
+      for (unsigned k = 0; k < depth; ++k)
+        sum += a[m * depth + k] * b[k * 8 + n];
+      auto [lane, reg] = placeOfC(m, n);
+      EXPECT_EQ(at<float>(out, lane * 4 + reg), sum);
+    }
+}
+
+class MmaSync : public testing::TestWithParam<bool> {};
+
+TEST_P(MmaSync, EqualsThePlainProduct) {
+  bool isBF16 = GetParam();
+  std::vector<float> a = randomHalves(16 * 16, 3), b = randomHalves(16 * 8, 4);
+  std::vector<uint8_t> in(1280);
   // By element: which lane, register and half holds it.
   for (unsigned m = 0; m < 16; ++m)
     for (unsigned k = 0; k < 16; ++k)
@@ -185,23 +219,9 @@ TEST_P(MmaSync, EqualsThePlainProduct) {
     for (unsigned n = 0; n < 8; ++n)
       put(in, (n * 4 + k % 8 / 2) * 40 + 16 + k / 8 * 4 + k % 2 * 2,
           toHalf(b[k * 8 + n], isBF16));
-  auto placeOfC = [](unsigned m, unsigned n) {
-    return std::pair(m % 8 * 4 + n / 2, m / 8 * 2 + n % 2);
-  };
-  for (unsigned m = 0; m < 16; ++m)
-    for (unsigned n = 0; n < 8; ++n) {
-      auto [lane, reg] = placeOfC(m, n);
-      put(in, lane * 40 + 24 + reg * 4, c[m * 8 + n]);
-    }
-  ASSERT_EQ(Kernel(wrap(body), 32).run(in, out), "");
-  for (unsigned m = 0; m < 16; ++m)
-    for (unsigned n = 0; n < 8; ++n) {
-      float sum = c[m * 8 + n];
-      for (unsigned k = 0; k < 16; ++k)
-        sum += a[m * 16 + k] * b[k * 8 + n];
-      auto [lane, reg] = placeOfC(m, n);
-      EXPECT_EQ(at<float>(out, lane * 4 + reg), sum);
-    }
+  expectProduct(isBF16 ? mmaBody("i32", 16, bothTypes("bf16"))
+                       : mmaBody("vector<2xf16>", 16, ""),
+                in, a, b, 16);
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, MmaSync, testing::Bool(),
@@ -210,35 +230,7 @@ INSTANTIATE_TEST_SUITE_P(Types, MmaSync, testing::Bool(),
                          });
 
 TEST(MmaSyncTf32, TruncatesAndEqualsThePlainProduct) {
-  // 40 bytes a lane: A (four words), B (two), C (four).
-  std::string body = R"(
-  %words = arith.muli %lane, %c10 : i32
-  %from = llvm.getelementptr %in[%words] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
-  %places = arith.muli %lane, %c4 : i32
-  %to = llvm.getelementptr %out[%places] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
-)";
-  for (unsigned i = 0; i < 10; ++i) {
-    std::string n = std::to_string(i), type = i < 6 ? "i32" : "f32";
-    body += "  %p" + n + " = llvm.getelementptr %from[" + n +
-            "] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i32\n  %v" + n +
-            " = llvm.load %p" + n + " : !llvm.ptr<1> -> " + type + "\n";
-  }
-  body += "  %d = nvvm.mma.sync A[%v0, %v1, %v2, %v3] B[%v4, %v5] C[%v6, %v7, "
-          "%v8, %v9] {layoutA = #nvvm.mma_layout<row>, layoutB = "
-          "#nvvm.mma_layout<col>, multiplicandAPtxType = #nvvm.mma_type<tf32>, "
-          "multiplicandBPtxType = #nvvm.mma_type<tf32>, shape = #nvvm.shape<m "
-          "= 16, n = 8, k = 8>} : (i32, i32, f32) -> !llvm.struct<(f32, f32, "
-          "f32, f32)>\n";
-  for (unsigned i = 0; i < 4; ++i) {
-    std::string n = std::to_string(i);
-    body += "  %e" + n + " = llvm.extractvalue %d[" + n +
-            "] : !llvm.struct<(f32, f32, f32, f32)>\n  %t" + n +
-            " = llvm.getelementptr %to[" + n +
-            "] : (!llvm.ptr<1>) -> !llvm.ptr<1>, f32\n  llvm.store %e" + n +
-            ", %t" + n + " : f32, !llvm.ptr<1>\n";
-  }
-  std::vector<float> a = randomHalves(16 * 8, 3), b = randomHalves(8 * 8, 4),
-                     c = randomHalves(16 * 8, 5);
+  std::vector<float> a = randomHalves(16 * 8, 3), b = randomHalves(8 * 8, 4);
   // Bits that tf32 does not have: the same result without them.
   auto withMore = [](float value) {
     uint32_t bits;
@@ -247,7 +239,7 @@ TEST(MmaSyncTf32, TruncatesAndEqualsThePlainProduct) {
     std::memcpy(&value, &bits, 4);
     return value;
   };
-  std::vector<uint8_t> in(1280), out(512);
+  std::vector<uint8_t> in(1280);
   for (unsigned m = 0; m < 16; ++m)
     for (unsigned k = 0; k < 8; ++k)
       put(in, (m % 8 * 4 + k % 4) * 40 + (k / 4 * 2 + m / 8) * 4,
@@ -255,23 +247,7 @@ TEST(MmaSyncTf32, TruncatesAndEqualsThePlainProduct) {
   for (unsigned k = 0; k < 8; ++k)
     for (unsigned n = 0; n < 8; ++n)
       put(in, (n * 4 + k % 4) * 40 + 16 + k / 4 * 4, withMore(b[k * 8 + n]));
-  auto placeOfC = [](unsigned m, unsigned n) {
-    return std::pair(m % 8 * 4 + n / 2, m / 8 * 2 + n % 2);
-  };
-  for (unsigned m = 0; m < 16; ++m)
-    for (unsigned n = 0; n < 8; ++n) {
-      auto [lane, reg] = placeOfC(m, n);
-      put(in, lane * 40 + 24 + reg * 4, c[m * 8 + n]);
-    }
-  ASSERT_EQ(Kernel(wrap(body), 32).run(in, out), "");
-  for (unsigned m = 0; m < 16; ++m)
-    for (unsigned n = 0; n < 8; ++n) {
-      float sum = c[m * 8 + n];
-      for (unsigned k = 0; k < 8; ++k)
-        sum += a[m * 8 + k] * b[k * 8 + n];
-      auto [lane, reg] = placeOfC(m, n);
-      EXPECT_EQ(at<float>(out, lane * 4 + reg), sum);
-    }
+  expectProduct(mmaBody("i32", 8, bothTypes("tf32")), in, a, b, 8);
 }
 
 TEST(MatrixInstructions, NeedEveryLane) {

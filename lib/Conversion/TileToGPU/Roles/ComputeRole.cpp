@@ -52,26 +52,36 @@ void ComputeRole::emit() {
       emitOp(&op);
 }
 
-void ComputeRole::emitLoop(scf::ForOp loop) {
-  SmallVector<Value> carried;
-  for (Value init : loop.getInitArgs()) {
-    Matrix &start = materialize(init);
-    for (int64_t block = 0; block < start.shape.blocks; ++block)
-      carried.push_back(toStruct(start, block));
+/// The registers of carried tiles, as the loop carries them.
+SmallVector<Value> ComputeRole::structsOf(ValueRange tiles) {
+  SmallVector<Value> structs;
+  for (Value tile : tiles) {
+    Matrix &matrix = materialize(tile);
+    for (int64_t block = 0; block < matrix.shape.blocks; ++block)
+      structs.push_back(toStruct(matrix, block));
   }
+  return structs;
+}
+
+void ComputeRole::defineFrom(ValueRange structs, ValueRange tiles) {
+  for (Value tile : tiles) {
+    SmallVector<Value> registers;
+    for (int64_t block = 0; block < shapeOf(tile).blocks; ++block) {
+      registers.append(in.unpack(structs.front()));
+      structs = structs.drop_front();
+    }
+    define(tile, registers);
+  }
+}
+
+void ComputeRole::emitLoop(scf::ForOp loop) {
   Value lower = kernel.scalars.lookup(loop.getLowerBound()),
         step = kernel.scalars.lookup(loop.getStep());
+  auto [first, stride] = turnsOf(b, lower, step, team, teamsOf(role.role));
+  auto made =
+      scf::ForOp::create(b, first, kernel.scalars.lookup(loop.getUpperBound()),
+                         stride, structsOf(loop.getInitArgs()));
   Value laneBefore = lane;
-  // A team's turns.
-  Value first = lower, stride = step;
-  if (int64_t teams = teamsOf(role.role); teams > 1) {
-    Type index = b.getIndexType();
-    first =
-        b.add(lower, b.mul(arith::IndexCastOp::create(b, index, team), step));
-    stride = b.mul(step, b.integer(index, teams));
-  }
-  auto made = scf::ForOp::create(
-      b, first, kernel.scalars.lookup(loop.getUpperBound()), stride, carried);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(made.getBody());
@@ -84,43 +94,20 @@ void ComputeRole::emitLoop(scf::ForOp loop) {
     // Scratch of the last iteration has been read.
     if (!chain)
       roleBarrier();
-    auto define = [&](ValueRange tiles, ValueRange structs) {
-      for (Value tile : tiles) {
-        SmallVector<Value> registers;
-        for (int64_t block = 0; block < shapeOf(tile).blocks; ++block) {
-          registers.append(in.unpack(structs.front()));
-          structs = structs.drop_front();
-        }
-        this->define(tile, registers);
-      }
-    };
-    define(loop.getRegionIterArgs(), made.getRegionIterArgs());
+    defineFrom(made.getRegionIterArgs(), loop.getRegionIterArgs());
     for (Operation &op : loop.getBody()->without_terminator()) {
       emitOp(&op);
       emitted.insert(&op);
       releaseFree();
     }
     settleAll();
-    SmallVector<Value> next;
-    for (Value yielded : loop.getBody()->getTerminator()->getOperands()) {
-      Matrix &matrix = materialize(yielded);
-      for (int64_t block = 0; block < matrix.shape.blocks; ++block)
-        next.push_back(toStruct(matrix, block));
-    }
-    if (!next.empty() || made.getBody()->empty() ||
-        !made.getBody()->back().hasTrait<OpTrait::IsTerminator>())
-      scf::YieldOp::create(b, next);
+    // A loop that carries nothing was made with its end.
+    if (made.getNumRegionIterArgs())
+      scf::YieldOp::create(
+          b, structsOf(loop.getBody()->getTerminator()->getOperands()));
   }
   lane = laneBefore;
-  ValueRange results = made.getResults();
-  for (Value tile : loop.getResults()) {
-    SmallVector<Value> registers;
-    for (int64_t block = 0; block < shapeOf(tile).blocks; ++block) {
-      registers.append(in.unpack(results.front()));
-      results = results.drop_front();
-    }
-    define(tile, registers);
-  }
+  defineFrom(made.getResults(), loop.getResults());
 }
 
 void ComputeRole::emitOp(Operation *op) {

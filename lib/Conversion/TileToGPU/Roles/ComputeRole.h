@@ -80,6 +80,8 @@ public:
 private:
   // ComputeRole.cpp: the frame.
   void emitLoop(mlir::scf::ForOp loop);
+  llvm::SmallVector<mlir::Value> structsOf(mlir::ValueRange tiles);
+  void defineFrom(mlir::ValueRange structs, mlir::ValueRange tiles);
   void emitOp(mlir::Operation *op);
   void emitSend(tile::SendOp send);
   void emitReceive(tile::ReceiveOp receive);

@@ -50,8 +50,8 @@ public:
   mlir::Type accumulatorType(int64_t registers);
   mlir::Value pack(mlir::ValueRange registers);
   llvm::SmallVector<mlir::Value> unpack(mlir::Value accumulator);
-  /// Descriptor of a swizzled tile; `step` is the number of the 16 contracted
-  /// elements within it.
+  /// Descriptor of a swizzled tile, and the one for its `step`-th 16 contracted
+  /// elements.
   mlir::Value descriptor(mlir::Value tile, Swizzled layout, Contracted along);
   mlir::Value descriptorStep(mlir::Value descriptor, Swizzled layout,
                              Contracted along, int64_t step);

@@ -34,12 +34,9 @@ void LoadRole::emit() {
       kernel.cloneScalarOp(&op);
   Value lower = kernel.scalars.lookup(loop.getLowerBound()),
         step = kernel.scalars.lookup(loop.getStep());
-  Type index = b.getIndexType();
   Value team = b.divide(warp, warpsOfTeam);
   warp = b.remainder(warp, warpsOfTeam);
-  Value first =
-      b.add(lower, b.mul(arith::IndexCastOp::create(b, index, team), step));
-  Value stride = b.mul(step, b.integer(index, teams));
+  auto [first, stride] = turnsOf(b, lower, step, team, teams);
   auto made = scf::ForOp::create(
       b, first, kernel.scalars.lookup(loop.getUpperBound()), stride, team);
   OpBuilder::InsertionGuard guard(b);
@@ -138,9 +135,8 @@ static int64_t widthOf(const Slice &slice) {
 }
 
 /// A loop that stays one: this role has few registers and much time.
-scf::ForOp LoadRole::openLoop(Value first, int64_t count, int64_t step,
-                              ValueRange carried) {
-  auto loop = scf::ForOp::create(b, first, b.i32(count), b.i32(step), carried);
+scf::ForOp LoadRole::openLoop(Value first, int64_t count, int64_t step) {
+  auto loop = scf::ForOp::create(b, first, b.i32(count), b.i32(step));
   auto unroll = LLVM::LoopUnrollAttr::get(b.getContext(), b.getBoolAttr(true),
                                           {}, {}, {}, {}, {}, {});
   loop->setAttr("llvm.loop_annotation",
@@ -155,7 +151,7 @@ void LoadRole::repeat(int64_t count, llvm::function_ref<void(Value)> body) {
   OpBuilder::InsertionGuard guard(b);
   int64_t threads = warpsOfTeam * kLanes;
   Value thread = b.add(b.mul(warp, b.i32(kLanes)), lane);
-  scf::ForOp loop = openLoop(thread, count, threads, {});
+  scf::ForOp loop = openLoop(thread, count, threads);
   body(loop.getInductionVar());
 }
 
@@ -194,8 +190,7 @@ void LoadRole::copySlabs(const Slice &slice, Value to) {
     Value outer = kernel.present(slice);
     if (slice.extents[1] % kSlabColumns)
       outer = b.both(outer, b.below(column, b.i32(slice.extents[1])));
-    for (size_t axis = 1; axis < indices.size(); ++axis)
-      outer = b.both(outer, kernel.axisInside(slice, axis, indices[axis]));
+    outer = b.both(outer, kernel.indicesInside(slice, indices, 1));
     Value left = rowsLeft(slice, indices[0], rows);
     if (outer)
       left = b.select(outer, left ? left : b.i32(rows), b.i32(0));
@@ -203,8 +198,7 @@ void LoadRole::copySlabs(const Slice &slice, Value to) {
           safe =
               kernel.safeAddress(slice, indices, b.integer(b.getI1Type(), 0));
     Value stride = b.mul(kernel.rowStride(slice), b.i64(2));
-    auto loop =
-        openLoop(b.mul(warp, b.i32(kRows)), rows, kRows * warpsOfTeam, {});
+    auto loop = openLoop(b.mul(warp, b.i32(kRows)), rows, kRows * warpsOfTeam);
     Value first = loop.getInductionVar();
     Value at = in.advance(from, b.mul(b.wide(first), stride));
     Value byte = b.mul(first, b.i32(kSlabRowBytes));

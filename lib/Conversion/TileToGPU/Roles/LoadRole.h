@@ -39,8 +39,7 @@ private:
   void copySlabs(const Slice &slice, mlir::Value to);
   mlir::Value rowsLeft(const Slice &slice, mlir::Value row, int64_t most);
   void copyElements(const Slice &slice, mlir::Value to);
-  mlir::scf::ForOp openLoop(mlir::Value first, int64_t count, int64_t step,
-                            mlir::ValueRange carried);
+  mlir::scf::ForOp openLoop(mlir::Value first, int64_t count, int64_t step);
   void repeat(int64_t count, llvm::function_ref<void(mlir::Value)> body);
   mlir::Value isAligned(const Slice &slice);
 

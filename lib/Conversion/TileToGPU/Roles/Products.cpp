@@ -56,12 +56,7 @@ SmallVector<Value> ComputeRole::startOf(Value acc, Accumulator shape) {
   if (start.kind == Matrix::Kind::Splat &&
       matchPattern(start.scalar, m_AnyZeroFloat()))
     return SmallVector<Value>(shape.blocks);
-  SmallVector<Value> structs;
-  Matrix splat = start;
-  splat.shape = shape;
-  for (int64_t block = 0; block < shape.blocks; ++block)
-    structs.push_back(toStruct(splat, block));
-  return structs;
+  return structsOf(acc);
 }
 
 void ComputeRole::emitDot(DotOp dot) {

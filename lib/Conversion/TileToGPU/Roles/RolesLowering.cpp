@@ -55,8 +55,7 @@ void BlockEmitter::emitRole(const RolePlan &plan) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   // Equal shares at the start: more, or fewer, from here on.
-  int64_t share = 65536 / this->plan.threads / 8 * 8;
-  in.setRegisters(plan.registers, plan.registers > share);
+  in.setRegisters(plan.registers, plan.registers > this->plan.initialRegisters);
   Value ownWarp = b.sub(warp, b.i32(plan.firstWarp));
   Ports ports(b, in, this->plan, memory, lane);
   if (role.getName() == "load")

@@ -15,6 +15,15 @@ int64_t prism::tiletogpu::teamsOf(RoleOp role) {
   return role.getName() == "prepare" ? role.getWarps() / kWarpsOfGroup : 1;
 }
 
+Turns prism::tiletogpu::turnsOf(ScalarBuilder &b, Value lower, Value step,
+                                Value team, int64_t teams) {
+  if (teams == 1)
+    return {lower, step};
+  Type index = b.getIndexType();
+  Value ahead = b.mul(arith::IndexCastOp::create(b, index, team), step);
+  return {b.add(lower, ahead), b.mul(step, b.integer(index, teams))};
+}
+
 scf::ForOp prism::tiletogpu::loopOf(RoleOp role) {
   auto loops = role.getBody().getOps<scf::ForOp>();
   return loops.empty() ? scf::ForOp() : *loops.begin();
@@ -259,7 +268,8 @@ void RolesPlan::placeRegisters() {
   for (RolePlan &plan : roles)
     perRole[rankOf(plan.role)] += plan.role.getWarps() * 32;
   auto [chain, prepare, load] = perRole;
-  int64_t left = kRegistersOfBlock / threads / 8 * 8 * threads;
+  initialRegisters = kRegistersOfBlock / threads / 8 * 8;
+  int64_t left = initialRegisters * threads;
   int64_t forPrepare = chain > 128     ? kPrepareRegisters
                        : prepare > 128 ? 112
                                        : 168;

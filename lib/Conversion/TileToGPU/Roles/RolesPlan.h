@@ -1,4 +1,4 @@
-//===- RolesPlan.h - Warps, registers and shared memory of roles -*- C++
+//===- RolesPlan.h - Warps, registers, shared memory -------------*- C++
 //-*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -49,6 +49,7 @@ public:
   llvm::SmallVector<RolePlan> roles;
   llvm::DenseMap<mlir::Value, ChannelPlan> channels;
   int64_t threads = 0;
+  int64_t initialRegisters = 0; ///< of a thread, when the kernel starts
 
   /// Scratch, for as long as the kernel runs.
   int64_t allocate(int64_t bytes, int64_t alignment);
@@ -65,11 +66,18 @@ private:
 /// Scratch that roles allocate beyond the channels, at most: a team that
 /// prepares (the inverse, and copies of vectors), a warp of the chain (a tile
 /// of 64 rows to be stored).
-inline constexpr int64_t scratchOfPreparation = 26 * 1024,
-                         scratchOfChainWarp = 2 * 1024;
+inline constexpr int64_t kScratchOfPreparation = 26 * 1024,
+                         kScratchOfChainWarp = 2 * 1024;
 
 /// Warp groups of a role that take turns, each with iterations of its own.
 int64_t teamsOf(tile::RoleOp role);
+
+/// A team's share of a loop: its first iteration, and from one to the next.
+struct Turns {
+  mlir::Value first, stride;
+};
+Turns turnsOf(ScalarBuilder &b, mlir::Value lower, mlir::Value step,
+              mlir::Value team, int64_t teams);
 
 /// The one loop of a role.
 mlir::scf::ForOp loopOf(tile::RoleOp role);

@@ -101,9 +101,7 @@ void ComputeRole::emitLoad(LoadOp load) {
     for (int64_t r = 0, e = shape.registers(); r < e; ++r) {
       SmallVector<Value, 3> indices =
           kernel.viewIndices(slice, tileIndex(shape, r));
-      Value inside;
-      for (auto [axis, index] : llvm::enumerate(indices))
-        inside = b.both(inside, kernel.axisInside(slice, axis, index));
+      Value inside = kernel.indicesInside(slice, indices);
       // Rows beyond the block of values pad the warpgroups.
       if (chain)
         inside = b.both(inside, inBlock(slice, shape, r));
@@ -142,9 +140,7 @@ void ComputeRole::storeElements(const Slice &slice, Matrix &matrix) {
   for (int64_t r = 0, e = matrix.shape.registers(); r < e; ++r) {
     SmallVector<Value, 3> indices =
         kernel.viewIndices(slice, tileIndex(matrix.shape, r));
-    Value inside;
-    for (auto [axis, index] : llvm::enumerate(indices))
-      inside = b.both(inside, kernel.axisInside(slice, axis, index));
+    Value inside = kernel.indicesInside(slice, indices);
     if (chain)
       inside = b.both(inside, inBlock(slice, matrix.shape, r));
     OpBuilder::InsertionGuard guard(b);
@@ -215,9 +211,7 @@ void ComputeRole::storeStaged(const Slice &slice, Matrix &matrix) {
   for (int64_t row = 0; row < rows; row += 16)
     pieces.push_back(in.load(quad, in.advance(from, row * 32), 16));
   SmallVector<Value, 3> indices = kernel.viewIndices(slice, {first, column});
-  Value outer;
-  for (size_t axis = 1; axis < indices.size(); ++axis)
-    outer = b.both(outer, kernel.axisInside(slice, axis, indices[axis]));
+  Value outer = kernel.indicesInside(slice, indices, 1);
   Value to = kernel.safeAddress(slice, indices, Value());
   Value stride = b.mul(kernel.stepStride(slice), b.i64(2 * 16));
   auto storeAll = [&](bool aligned) {

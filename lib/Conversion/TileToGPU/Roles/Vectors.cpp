@@ -3,8 +3,8 @@
 //===----------------------------------------------------------------------===//
 //
 // f64 elements (sums of log-gates) are pairs of f32 that add up to them, about
-// 48 bits: units for f64 share their issue slots with the tensor cores, and a
-// sum through them took a third of the preparation's time.
+// 48 bits: in a profile additions in f64 waited for their unit, beside running
+// products, for a sixth of the preparation's time.
 //
 //===----------------------------------------------------------------------===//
 
