@@ -84,6 +84,13 @@ static bool hasRoundedInputs(tile::ProgramOp program, std::string &whyNot) {
   return whyNot.empty();
 }
 
+/// Decays inside a contraction are no products of two tiles.
+static bool decaysChannels(tile::ProgramOp program) {
+  return program
+      .walk([](tile::DecayedDotOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 /// Functions of values are computed beside the state, whose registers they
 /// need: with two warpgroups of it ptxas serialises the products (C7512).
 static bool hasFunctionsOfValues(tile::ProgramOp program) {
@@ -104,6 +111,10 @@ OwningOpRef<ModuleOp> prism::buildRoles(ModuleOp module,
   whyNot.clear();
   if (!hasRoundedInputs(*module.getOps<tile::ProgramOp>().begin(), whyNot))
     return {};
+  if (decaysChannels(*module.getOps<tile::ProgramOp>().begin())) {
+    whyNot = "a decay per key is multiplied in step by step";
+    return {};
+  }
   OwningOpRef<ModuleOp> copy = module.clone();
   PassManager pm(module.getContext());
   buildTilePrepareTensorCoresPipeline(pm, TilePrepareTensorCoresOptions());

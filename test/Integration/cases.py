@@ -14,7 +14,6 @@ import models
 import tools
 
 WAITING = {
-    "A01 in the chunk form": "per-key decay in chunks",
     "A07, A16 backward": "the backward",
     "A04 (b), A08, A28 backward": "the backward",
     "A16 conv window": "the short convolution",
@@ -119,26 +118,36 @@ def rotating(T, alpha=0.9, beta=0.5):
 
 
 def case_a01(kit, target):
-    """Strong per-key decay: recurrent form."""
+    """Strong per-key decay."""
     spec = models.base("gla", "f32", 1, 1, 1, 1)
     spec["inputs"]["g"] = ["B", "T", "Hv", "K"]
     spec["steps"] = [{"decay": {"gate": "g", "along": "key"}}, {"inject": {"key": "k", "value": "v"}}, {"read": {"query": "q"}}]
-    run = Runner(kit, target, spec, "a01")
     one = np.ones((1, 64, 1, 1))
-    for g, want in ((-5.0, 1.006783655), (-3.0, 1.052395696), (-1.0, 1.581976707)):
-        o, _ = run(q=one, k=one, v=one, g=np.full((1, 64, 1, 1), g))
-        close(o[0, 63, 0, 0], want, 1e-6)
-    close(run(q=one, k=one, v=one, g=np.full((1, 64, 1, 1), -5.0))[0][0, 1, 0, 0], 1.006737947, 1e-6)
+    for chunk in (None, 16) if target.startswith("cuda") else (None, 16, 64):
+        run = Runner(kit, target, spec, f"a01_{chunk}", {"schedule": "chunk", "chunk": chunk} if chunk else None)
+        for schedule in (("chunk",) if chunk else BOTH):
+            for g, want in ((-5.0, 1.006783655), (-3.0, 1.052395696), (-1.0, 1.581976707), (-20.0, 1 / (1 - math.exp(-20)))):
+                o, _ = run(schedule, q=one, k=one, v=one, g=np.full((1, 64, 1, 1), g))
+                close(o[0, 63, 0, 0], want, 1e-6)
+                close(o.ravel(), (1 - np.exp(g * np.arange(1, 65))) / (1 - math.exp(g)), 1e-6)
+            close(run(schedule, q=one, k=one, v=one, g=np.full((1, 64, 1, 1), -5.0))[0][0, 1, 0, 0], 1.006737947, 1e-6)
+    k = np.tile([0.6, 0.8], (1, 64, 1, 1)).reshape(1, 64, 1, 2)
+    g = np.tile([-5.0, -0.01], (1, 64, 1, 1)).reshape(1, 64, 1, 2)
+    plain = models.base("gla", "f32", 2, 1, 1, 1)
+    plain["inputs"]["g"], plain["steps"] = ["B", "T", "Hv", "K"], spec["steps"]
+    run = Runner(kit, target, plain, "a01plain")
+    for schedule in BOTH:
+        close(run(schedule, q=k, k=k, v=one, g=g)[0][0, 63, 0, 0], 30.76724551, 1e-6)
     spec = models.base("kda", "f32", 2, 1, 1, 1)
     spec["inputs"].update({"g": ["B", "T", "Hv", "K"], "beta": ["B", "T", "Hv"]})
     spec["steps"] = [{"decay": {"gate": "g", "along": "key"}}, {"erase": {"key": "k", "strength": "beta"}},
                      {"inject": {"key": "k", "value": "v", "scale": "beta"}}, {"read": {"query": "q"}}]
-    run = Runner(kit, target, spec, "a01kda")
-    k = np.tile([0.6, 0.8], (1, 64, 1, 1)).reshape(1, 64, 1, 2)
-    g = np.tile([-5.0, -0.01], (1, 64, 1, 1)).reshape(1, 64, 1, 2)
-    o, s = run(q=k, k=k, v=one, g=g, beta=np.full((1, 64, 1), 0.5))
-    close([o[0, 0, 0, 0], o[0, 1, 0, 0], o[0, 63, 0, 0]], [0.5, 0.659014389, 0.984775355], 1e-6)
-    close(s, [0.009196754, 1.224071628], 1e-6)
+    for chunk in (None, 16) if target.startswith("cuda") else (None, 16, 64):
+        run = Runner(kit, target, spec, f"a01kda_{chunk}", {"schedule": "chunk", "chunk": chunk} if chunk else None)
+        for schedule in (("chunk",) if chunk else BOTH):
+            o, s = run(schedule, q=k, k=k, v=one, g=g, beta=np.full((1, 64, 1), 0.5))
+            close([o[0, 0, 0, 0], o[0, 1, 0, 0], o[0, 63, 0, 0]], [0.5, 0.659014389, 0.984775355], 1e-6)
+            close(s, [0.009196754, 1.224071628], 1e-6)
 
 
 def case_a04(kit, target):
@@ -457,6 +466,28 @@ def case_x_powers(kit, target):
     spec["let"] = {"y": "pow(v, 2) - pow(v, 3) * pow(1.5 + pow(v, 4), -1) + pow(v, 0)"}
     spec["steps"] = [{"inject": {"key": "k", "value": "y"}}, {"read": {"query": "q"}}]
     agrees(kit, target, spec, "x_powers")
+
+
+def case_x_resets_per_key(kit, target):
+    """One key drops all where the others keep all: what follows a reset decays from there, key by key."""
+    spec = models.gla("f32", 3, 1)
+    spec["dims"].update({"Hk": 1, "Hv": 1})
+    T = 40
+    rng = np.random.default_rng(3)
+    q, k, v = rng.normal(size=(1, T, 1, 3)), rng.normal(size=(1, T, 1, 3)), rng.normal(size=(1, T, 1, 1))
+    g = np.zeros((1, T, 1, 3))
+    g[..., 1], g[0, 5::7, 0, 0], g[0, 3, 0, 2] = -0.01, -np.inf, -np.inf
+    g[0, 20:, 0, 2] = -20
+    state, want = np.zeros((3, 1)), []
+    for t in range(T):
+        with np.errstate(invalid="ignore"):
+            state = np.exp(g[0, t, 0])[:, None] * state + np.outer(k[0, t, 0], v[0, t, 0])
+        want.append(0.5 * state.T @ q[0, t, 0])
+    run = Runner(kit, target, spec, "x_resets")
+    for schedule in BOTH:
+        o, s = run(schedule, q=q, k=k, v=v, g=g)
+        close(o, want, 1e-5)
+        close(s, state, 1e-5)
 
 
 def case_x_chunk_of_one(kit, target):

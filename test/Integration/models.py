@@ -81,6 +81,47 @@ def nameless(dtype, K, V):
     return spec
 
 
+def gla(dtype, K, V):
+    """A decay per key and an injection."""
+    spec = base("gla", dtype, K, V)
+    gate(spec, "g", TOKEN + ["Hv", "K"])
+    spec["steps"] = [{"decay": {"gate": "g", "along": "key"}}, {"inject": {"key": "k", "value": "v"}},
+                     {"read": {"query": "q", "scale": 0.5}}]
+    return spec
+
+
+def kda(dtype, K, V):
+    """A decay per key, then the delta rule."""
+    spec = gated_deltanet(dtype, K, V)
+    spec["name"] = "kda"
+    gate(spec, "log_alpha", TOKEN + ["Hv", "K"])
+    spec["steps"][0] = {"decay": {"gate": "log_alpha", "along": "key"}}
+    return spec
+
+
+def dplr(dtype, K, V):
+    """A decay per key and an erase that reads the state before it, along one key, and writes along another."""
+    spec = base("dplr", dtype, K, V)
+    gate(spec, "w", TOKEN + ["Hv", "K"])
+    spec["inputs"].update({"a": TOKEN + ["Hv", "K"], "b": TOKEN + ["Hv", "K"], "eta": TOKEN + ["Hv"]})
+    spec["steps"] = [{"decay": {"gate": "w", "along": "key"}},
+                     {"erase": {"read": "a", "write": "b", "strength": "eta", "of": "previous"}},
+                     {"inject": {"key": "k", "value": "v"}}, {"read": {"query": "q"}}]
+    return spec
+
+
+def many_gates(dtype, K, V):
+    """Decays per key and of the whole state, before, between and after erases with free keys, and a read before all."""
+    spec = nameless(dtype, K, V)
+    spec["name"] = "many_gates"
+    gate(spec, "g", TOKEN + ["Hv", "K"])
+    gate(spec, "gates", TOKEN + ["Hk", "K"])
+    spec["steps"].insert(1, {"decay": {"gate": "g", "along": "key"}})
+    spec["steps"].append({"decay": {"gate": "gates", "along": "key"}})
+    spec["steps"].insert(5, {"erase": {"read": "a", "write": "k", "strength": "eta"}})
+    return spec
+
+
 MODELS = {
     "linear_attention": linear_attention,
     "retnet": retnet,
@@ -90,5 +131,10 @@ MODELS = {
     "prism_l2": lambda *a: prism(*a, 2),
     "prism_l4": lambda *a: prism(*a, 4),
     "nameless": nameless,
+    "gla": gla,
+    "kda": kda,
+    "dplr": dplr,
+    "many_gates": many_gates,
 }
-GATED = {"gated_deltanet", "prism_l0", "prism_l1", "prism_l2", "prism_l4", "nameless", "retnet"}
+GATED = {"gated_deltanet", "prism_l0", "prism_l1", "prism_l2", "prism_l4", "nameless", "retnet", "gla", "kda",
+         "dplr", "many_gates"}

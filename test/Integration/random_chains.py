@@ -1,6 +1,6 @@
 """Random chains of factors against the float64 recurrence (seeded).
 
-A chain has one to five factors (scalar decays, erases simultaneous and chained,
+A chain has one to five factors (decays of the whole state and per key, erases simultaneous and chained,
 with tied and free keys, injections of rank 1 to 3, refinement) and one or two
 reads anywhere in it; sizes, dtype, packing, direction, layout, chunk and schedule
 are random too.
@@ -52,8 +52,8 @@ class Chain:
         return name
 
     def decay(self):
-        # Only the recurrent schedule takes gates per key, value or element.
-        along = self.rng.choice(["scalar", "scalar", "key", "value", "element"]) if self.recurrent else "scalar"
+        # Only the recurrent schedule takes gates per value or element.
+        along = self.rng.choice(["scalar", "key", "value", "element"] if self.recurrent else ["scalar", "key"])
         axes = {"scalar": [], "key": ["K"], "value": ["V"], "element": ["K", "V"]}[along]
         if axes:
             return {"decay": {"gate": self.fresh("gate", ["Hv"] + axes), "along": along}}
@@ -64,7 +64,10 @@ class Chain:
         if kind < 0.5:
             return {"erase": {"key": self.key(), "strength": self.strength()}}
         if kind < 0.75:
-            return {"erase": {"read": self.key(), "write": self.key(), "strength": self.strength()}}
+            erase = {"read": self.key(), "write": self.key(), "strength": self.strength()}
+            if self.rng.random() < 0.4:
+                erase["of"] = "previous"
+            return {"erase": erase}
         rank = self.rank()
         return {"erase": {"key": self.fresh("keys", ["Hv", rank, "K"]), "strength": self.fresh("betas", ["Hv", rank])}}
 

@@ -76,6 +76,66 @@ bool moveReader(Operation *op) {
   return true;
 }
 
+/// Does nothing but a solve, which sees neither its diagonal nor what is above,
+/// read these products?
+bool isOnlySolved(Operation *op) {
+  return llvm::all_of(op->getUsers(), [](Operation *user) {
+    return isa<tile::SolveOp>(user) ||
+           (isa<tile::ScaleRowsOp>(user) && isOnlySolved(user));
+  });
+}
+
+/// The same where each channel decays by itself.
+bool moveDecayedReader(Operation *op) {
+  auto scores = dyn_cast<tile::DecayedDotOp>(op);
+  if (!scores || scores.getRowOrder().size() != 1 || isOnlySolved(op))
+    return false;
+  int64_t row = scores.getRowOrder()[0];
+  int64_t column = *llvm::max_element(scores.getColumnOrder());
+  scores.setRowOrder({row > column ? *llvm::min_element(scores.getColumnOrder())
+                                   : column + 1});
+  return true;
+}
+
+/// A decay at the chain's other end.
+bool moveDecay(Operation *op) {
+  auto scores = dyn_cast<tile::DecayedDotOp>(op);
+  if (!scores)
+    return false;
+  SmallVector<int64_t> places(scores.getDecayOrder());
+  int64_t first = *llvm::min_element(scores.getRowOrder());
+  places.front() = places.front() < first ? 100 : -1;
+  scores.setDecayOrder(places);
+  return true;
+}
+
+/// What reaches to the chunk's start is taken for what reaches to its end.
+bool turnProduct(Operation *op) {
+  auto product = dyn_cast<tile::DecayProductOp>(op);
+  if (!product)
+    return false;
+  product.setReverse(!product.getReverse());
+  return true;
+}
+
+/// A product takes in the row itself, or leaves it out.
+bool shiftProduct(Operation *op) {
+  auto product = dyn_cast<tile::DecayProductOp>(op);
+  if (!product)
+    return false;
+  product.setExclusive(!product.getExclusive());
+  return true;
+}
+
+/// A factor is forgotten.
+bool dropFactor(Operation *op) {
+  if (!isa<arith::MulFOp, tile::ScaleRowsOp>(op))
+    return false;
+  op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+  op->erase();
+  return true;
+}
+
 class Harness {
 public:
   explicit Harness(const std::string &spec)
@@ -126,10 +186,12 @@ void expectAllCaught(const std::string &spec, unsigned atLeast) {
   Harness harness(spec);
   ASSERT_TRUE(*harness.agrees(nullptr, 0)) << "the right program must pass";
   unsigned mutants = 0;
-  const std::pair<const char *, Mutation> kinds[] = {{"sign", flipSign},
-                                                     {"product", negateProduct},
-                                                     {"system", negateSystem},
-                                                     {"place", moveReader}};
+  const std::pair<const char *, Mutation> kinds[] = {
+      {"sign", flipSign},         {"product", negateProduct},
+      {"system", negateSystem},   {"place", moveReader},
+      {"row", moveDecayedReader}, {"decay", moveDecay},
+      {"turned", turnProduct},    {"shifted", shiftProduct},
+      {"factor", dropFactor}};
   for (const auto &[name, mutation] : kinds)
     for (unsigned i = 0;; ++i, ++mutants) {
       std::optional<bool> agrees = harness.agrees(mutation, i);
@@ -158,6 +220,43 @@ TEST(ChunkForm, MutantsOfRankedInjectionAreCaught) {
               R"(, "w": ["B","T","Hv","V"], "p": ["B","T","Hv","L","V"],
  "c": ["B","T","Hv","L","K"], "s": ["B","T","Hv","L"])"),
       15);
+}
+
+const char *const keyGates = R"(, "w": ["B","T","Hv","K"])";
+
+TEST(ChunkForm, MutantsOfDecayPerKeyAreCaught) {
+  expectAllCaught(
+      test::specText(R"({"decay": {"gate": "w", "along": "key"}},
+ {"inject": {"key": "k", "value": "v"}}, {"read": {"query": "q"}})",
+                     R"("q": ["B","T","Hk","K"], "k": ["B","T","Hk","K"],
+ "v": ["B","T","Hv","V"])" +
+                         std::string(keyGates)),
+      12);
+}
+
+TEST(ChunkForm, MutantsOfDecayPerKeyAndEraseAreCaught) {
+  expectAllCaught(
+      test::specText(R"({"decay": {"gate": "w", "along": "key"}},
+ {"erase": {"key": "k", "strength": "b"}}, {"inject": {"key": "k", "value": "v", "scale": "b"}},
+ {"read": {"query": "q"}})",
+                     R"("q": ["B","T","Hk","K"], "k": ["B","T","Hk","K"],
+ "v": ["B","T","Hv","V"], "b": ["B","T","Hv"])" +
+                         std::string(keyGates)),
+      20);
+}
+
+/// Decays per key and of the whole state, before and after erases with free
+/// keys, one of which reads the state before all of them.
+TEST(ChunkForm, MutantsOfFreeKeysAndSeveralDecaysAreCaught) {
+  expectAllCaught(
+      test::specText(R"({"decay": {"gate": "w", "along": "key"}},
+ {"erase": {"read": "k", "write": "a", "strength": "b", "of": "previous"}},
+ {"inject": {"key": "k", "value": "v"}}, {"read": {"query": "q"}}, {"decay": "g"},
+ {"erase": {"read": "q", "write": "k", "strength": "b"}})",
+                     R"("q": ["B","T","Hk","K"], "k": ["B","T","Hk","K"],
+ "a": ["B","T","Hk","K"], "v": ["B","T","Hv","V"], "b": ["B","T","Hv"], "g": ["B","T","Hv"])" +
+                         std::string(keyGates)),
+      25);
 }
 
 } // namespace

@@ -29,8 +29,8 @@ LogicalResult ChunkForm::collect(ArrayRef<scan::StateOpInterface> chain,
   return success();
 }
 
-void ChunkForm::addDecay(Operation *, Value logGate, scan::DecayAlong) {
-  decays.push_back({place, logGate});
+void ChunkForm::addDecay(Operation *, Value logGate, scan::DecayAlong along) {
+  list.push_back({place, logGate, along});
 }
 
 void ChunkForm::addErase(Operation *, Value of, Value read, Value write,
@@ -59,8 +59,8 @@ void ChunkForm::addInject(Operation *, Value key, Value value, Value scale) {
 /// there?
 bool ChunkForm::isObserved(int64_t afterPlace, int64_t upToPlace) const {
   auto inside = [&](int64_t at) { return at > afterPlace && at <= upToPlace; };
-  return llvm::any_of(decays,
-                      [&](const Decay &d) { return inside(d.place); }) ||
+  return llvm::any_of(list,
+                      [&](const ChainDecay &d) { return inside(d.place); }) ||
          llvm::any_of(erases,
                       [&](const Erase &e) { return inside(e.readPlace); }) ||
          llvm::any_of(reads, [&](scan::ReadOp read) {
@@ -87,62 +87,18 @@ void ChunkForm::tieInjections() {
   });
 }
 
-//===----------------------------------------------------------------------===//
-// Gates
-//===----------------------------------------------------------------------===//
-
-bool ChunkForm::anyDecayFrom(int64_t at) const {
-  return llvm::any_of(decays, [&](const Decay &d) { return d.place >= at; });
-}
-bool ChunkForm::anyDecayBefore(int64_t at) const {
-  return llvm::any_of(decays, [&](const Decay &d) { return d.place < at; });
-}
-
-LogicalResult ChunkForm::emitGates() {
-  // exp(-1024) is 0 in f32 and in f64, so the floor drops all, exactly; in f64
-  // it costs the gates after it no precision, and no infinity meets another.
-  for (const Decay &decay : decays) {
-    Value gate = tokens.getInert(decay.logGate, -1, Along::none);
-    if (!gate)
-      return failure();
-    if (!tb.compute.isF64())
-      gate = tb.create<arith::ExtFOp>(tb.sums(chunk), gate);
-    gates.push_back(tb.create<arith::MaximumFOp>(
-        gate, tb.constant(tb.sums(chunk), -1024.0)));
-  }
-  if (gates.empty()) {
-    total = tb.constant(tb.sums(chunk), 0.0);
-    return success();
-  }
-  Value perToken = gates.front();
-  for (Value gate : ArrayRef<Value>(gates).drop_front())
-    perToken = tb.add(perToken, gate);
-  total = chunk == 1
-              ? perToken
-              : Value(tb.create<tile::GateSumOp>(perToken.getType(), perToken));
-  return success();
-}
-
-/// Sums of all gates up to the state after `at` factors of each token.
-Value ChunkForm::sumsAt(int64_t at) {
-  Value &sums = sumsByPlace[at];
-  if (sums)
-    return sums;
-  sums = total;
-  Value later;
-  for (auto [decay, gate] : llvm::zip(decays, gates))
-    if (decay.place >= at)
-      later = later ? tb.add(later, gate) : gate;
-  if (later)
-    sums = tb.sub(total, later);
-  return sums;
+bool ChunkForm::decaysKeys() const {
+  return llvm::any_of(list, [](const ChainDecay &decay) {
+    return decay.along == scan::DecayAlong::key;
+  });
 }
 
 //===----------------------------------------------------------------------===//
-// Couplings
+// What readers see
 //===----------------------------------------------------------------------===//
 
-bool ChunkForm::sees(const Reader &reader, const Writer &writer) const {
+bool ChunkForm::sees(const ChunkReader &reader,
+                     const ChunkWriter &writer) const {
   if (chunk > 1)
     return true;
   int64_t last = *llvm::max_element(reader.order),
@@ -150,54 +106,12 @@ bool ChunkForm::sees(const Reader &reader, const Writer &writer) const {
   return firstWrite < last;
 }
 
-/// Places matter by their order alone: numbered anew from 0, equal relations
-/// are equal attributes and one decay matrix. A solve does not read its
-/// diagonal, so a system of one row a token may see it too: the same matrix as
-/// the reads'. A read at a writer's place stands before the writer and must
-/// not.
-static std::pair<SmallVector<int64_t>, SmallVector<int64_t>>
-ranks(ArrayRef<int64_t> readers, ArrayRef<int64_t> writers, bool anyDiagonal) {
-  if (anyDiagonal && readers.size() == 1 && readers == writers)
-    return {{1}, {0}};
-  SmallVector<int64_t> all(readers);
-  llvm::append_range(all, writers);
-  llvm::sort(all);
-  all.erase(llvm::unique(all), all.end());
-  auto renumber = [&](ArrayRef<int64_t> places) {
-    SmallVector<int64_t> numbered;
-    for (int64_t place : places)
-      numbered.push_back(llvm::find(all, place) - all.begin());
-    return numbered;
-  };
-  return {renumber(readers), renumber(writers)};
-}
-
-/// exp(G_reader - G_writer) (reader keys)(writer keys)^T where seen, else 0.
-Value ChunkForm::coupling(const Reader &reader, const Writer &writer,
-                          bool isSystem) {
-  Value products = tb.dot(reader.keys, false, writer.keys, true);
-  // One token, one row each way, no gate in between: nothing decays or is
-  // masked.
-  if (chunk == 1 && reader.order.size() == 1 && writer.order.size() == 1 &&
-      reader.sums == writer.sums)
-    return products;
-  auto [rows, columns] = ranks(reader.order, writer.order, isSystem);
-  Value decay = tb.create<tile::DecayMatrixOp>(products.getType(), reader.sums,
-                                               writer.sums, rows, columns);
-  return tb.mul(products, decay);
-}
-
-Value ChunkForm::addSeen(const Reader &reader, const Writer &writer,
+Value ChunkForm::addSeen(const ChunkReader &reader, const ChunkWriter &writer,
                          Value acc) {
   if (!sees(reader, writer))
     return acc;
-  return tb.dot(coupling(reader, writer), false, writer.values, false, acc);
-}
-
-/// What a reader sees of the state that enters the chunk.
-Value ChunkForm::entering(const Reader &reader, bool decayed, Value state) {
-  Value seen = tb.dot(reader.keys, false, state, false);
-  return decayed ? tb.scaleRows(seen, tb.exp(tb.fromSums(reader.sums))) : seen;
+  Value scores = decays->coupling(reader, writer, /*isSystem=*/false);
+  return tb.dot(scores, false, writer.values, false, acc);
 }
 
 //===----------------------------------------------------------------------===//
@@ -216,7 +130,7 @@ LogicalResult ChunkForm::emitKnownWriters() {
         return failure();
       value = tb.scaleRows(value, scale);
     }
-    writers.push_back({key, value, sumsAt(inject.place), {inject.place}});
+    writers.push_back({key, value, {inject.place}});
   }
   return success();
 }
@@ -225,10 +139,9 @@ LogicalResult ChunkForm::emitKnownWriters() {
 LogicalResult ChunkForm::emitErases(Value state) {
   if (erases.empty())
     return success();
-  SmallVector<Value> readKeys, writeKeys, strengths, readSums, writeSums,
-      addends;
-  Reader reader;
-  Writer writer;
+  SmallVector<Value> readKeys, writeKeys, strengths, addends;
+  ChunkReader reader;
+  ChunkWriter writer;
   bool anyTied =
       llvm::any_of(erases, [](const Erase &e) { return bool(e.tiedValue); });
   // One rank-1 erase whose tied injection has its strength: R = strength (v -
@@ -244,8 +157,6 @@ LogicalResult ChunkForm::emitErases(Value state) {
     readKeys.push_back(read);
     writeKeys.push_back(write);
     strengths.push_back(strength);
-    readSums.push_back(sumsAt(erase.readPlace));
-    writeSums.push_back(sumsAt(erase.writePlace));
     reader.order.push_back(erase.readPlace);
     writer.order.push_back(erase.writePlace);
     if (!anyTied)
@@ -264,16 +175,11 @@ LogicalResult ChunkForm::emitErases(Value state) {
     addends.push_back(addend);
   }
   reader.keys = tb.interleave(readKeys);
-  reader.sums = tb.interleave(readSums);
   writer.keys = tb.interleave(writeKeys);
-  writer.sums = tb.interleave(writeSums);
   Value strength = tb.interleave(strengths);
 
-  bool decayed = llvm::any_of(erases, [&](const Erase &e) {
-    return chunk > 1 ? !decays.empty() : anyDecayBefore(e.readPlace);
-  });
-  Value seen = entering(reader, decayed, state);
-  for (const Writer &known : writers)
+  Value seen = decays->entering(reader, state);
+  for (const ChunkWriter &known : writers)
     seen = addSeen(reader, known, seen);
   Value rhs;
   if (sharedStrength)
@@ -285,8 +191,8 @@ LogicalResult ChunkForm::emitErases(Value state) {
 
   writer.values = rhs;
   if (sees(reader, writer)) {
-    Value system =
-        tb.scaleRows(coupling(reader, writer, /*isSystem=*/true), strength);
+    Value system = tb.scaleRows(
+        decays->coupling(reader, writer, /*isSystem=*/true), strength);
     writer.values = tb.create<tile::SolveOp>(rhs.getType(), system, rhs);
   }
   writers.push_back(writer);
@@ -297,30 +203,20 @@ LogicalResult ChunkForm::emitErases(Value state) {
 // The whole chunk
 //===----------------------------------------------------------------------===//
 
-/// exp(G_C) state + sum over writers of (exp(G_C - G_w) keys_w)^T values_w.
+/// What is left of the state, and of all that was written.
 Value ChunkForm::leave(Value state) {
-  if (!decays.empty())
-    state = tb.scaleRows(state, tb.splatLast(tb.exp(tb.fromSums(total)), keys));
+  state = decays->stateAtEnd(state);
   SmallVector<Value> decayedKeys;
-  for (const Writer &writer : writers) {
-    bool decayed = chunk > 1 ? !decays.empty()
-                             : anyDecayFrom(*llvm::min_element(writer.order));
-    if (!decayed) {
-      decayedKeys.push_back(writer.keys);
-      continue;
-    }
-    int64_t rows = chunk * writer.order.size();
-    Value rest = tb.sub(tb.splatLast(total, rows), writer.sums);
-    decayedKeys.push_back(tb.scaleRows(writer.keys, tb.exp(tb.fromSums(rest))));
-  }
+  for (const ChunkWriter &writer : writers)
+    decayedKeys.push_back(decays->keysAtEnd(writer));
   // One token: all writers in one pass over the state.
   bool onePass = chunk == 1 && writers.size() > 1 &&
-                 llvm::all_of(writers, [](const Writer &w) {
+                 llvm::all_of(writers, [](const ChunkWriter &w) {
                    return w.order.size() == 1;
                  });
   if (onePass) {
     SmallVector<Value> values;
-    for (const Writer &writer : writers)
+    for (const ChunkWriter &writer : writers)
       values.push_back(writer.values);
     return tb.dot(tb.interleave(decayedKeys), true, tb.interleave(values),
                   false, state);
@@ -331,7 +227,9 @@ Value ChunkForm::leave(Value state) {
 }
 
 FailureOr<Value> ChunkForm::emit(Value state, SmallVectorImpl<Value> &outputs) {
-  if (failed(emitGates()) || failed(emitKnownWriters()) ||
+  decays = decaysKeys() ? makeKeyDecays(tb, tokens, chunk, keys, list)
+                        : makeScalarDecays(tb, tokens, chunk, keys, list);
+  if (failed(decays->emitGates()) || failed(emitKnownWriters()) ||
       failed(emitErases(state)))
     return failure();
   for (scan::ReadOp read : reads) {
@@ -339,10 +237,9 @@ FailureOr<Value> ChunkForm::emit(Value state, SmallVectorImpl<Value> &outputs) {
     Value query = tokens.get(read.getQuery(), -1, Along::key);
     if (!query)
       return failure();
-    Reader reader{query, sumsAt(at), {at}};
-    Value out = entering(
-        reader, chunk > 1 ? !decays.empty() : anyDecayBefore(at), state);
-    for (const Writer &writer : writers)
+    ChunkReader reader{query, {at}};
+    Value out = decays->entering(reader, state);
+    for (const ChunkWriter &writer : writers)
       out = addSeen(reader, writer, out);
     double scale = read.getScale().convertToDouble();
     if (scale != 1.0)

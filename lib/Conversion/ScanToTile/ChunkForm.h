@@ -16,8 +16,9 @@
 //
 // Stacking the erases of a token in chain order, token after token, makes this
 // one unit lower triangular system (I + A) X = R, C x C for a rank-1 erase. A
-// read is the same sum with its query for the key. A scalar gate is all this
-// needs to know of decays; which op contributed what does not matter.
+// read is the same sum with its query for the key. With a gate per key exp(G)
+// is diagonal and stands between the keys. Which op contributed what does not
+// matter.
 // Source: the WY/UT form of Gated DeltaNet, extended to chains.
 //
 //===----------------------------------------------------------------------===//
@@ -25,9 +26,7 @@
 #ifndef PRISM_LIB_CONVERSION_SCANTOTILE_CHUNKFORM_H
 #define PRISM_LIB_CONVERSION_SCANTOTILE_CHUNKFORM_H
 
-#include "Prism/Dialect/Scan/IR/Scan.h"
-#include "TileBuilder.h"
-#include "TokenTiles.h"
+#include "ChunkDecays.h"
 
 namespace prism {
 
@@ -49,6 +48,9 @@ public:
   mlir::FailureOr<mlir::Value>
   emit(mlir::Value state, llvm::SmallVectorImpl<mlir::Value> &outputs);
 
+  /// Has some decay a gate per key?
+  bool decaysKeys() const;
+
   void addDecay(mlir::Operation *factor, mlir::Value logGate,
                 scan::DecayAlong along) override;
   void addErase(mlir::Operation *factor, mlir::Value of, mlir::Value read,
@@ -57,10 +59,6 @@ public:
                  mlir::Value scale) override;
 
 private:
-  struct Decay {
-    int64_t place;
-    mlir::Value logGate;
-  };
   /// One rank of an erase; its written values are unknown.
   struct Erase {
     int64_t readPlace, writePlace, rank;
@@ -73,30 +71,12 @@ private:
     int64_t place, rank;
     mlir::Value key, value, scale;
   };
-  /// Rows that read (one per token and `order` entry), ready as tiles.
-  struct Reader {
-    mlir::Value keys, sums;
-    llvm::SmallVector<int64_t> order;
-  };
-  /// Rows that write. `decayed` is null when no gate lies after them (chunk 1).
-  struct Writer {
-    mlir::Value keys, values, sums;
-    llvm::SmallVector<int64_t> order;
-  };
-
   void tieInjections();
   bool isObserved(int64_t afterPlace, int64_t upToPlace) const;
-  mlir::LogicalResult emitGates();
-  mlir::Value sumsAt(int64_t place);
-  bool anyDecayFrom(int64_t place) const;
-  bool anyDecayBefore(int64_t place) const;
   mlir::LogicalResult emitKnownWriters();
   mlir::LogicalResult emitErases(mlir::Value state);
-  mlir::Value entering(const Reader &reader, bool decayed, mlir::Value state);
-  mlir::Value coupling(const Reader &reader, const Writer &writer,
-                       bool isSystem = false);
-  bool sees(const Reader &reader, const Writer &writer) const;
-  mlir::Value addSeen(const Reader &reader, const Writer &writer,
+  bool sees(const ChunkReader &reader, const ChunkWriter &writer) const;
+  mlir::Value addSeen(const ChunkReader &reader, const ChunkWriter &writer,
                       mlir::Value acc);
   mlir::Value leave(mlir::Value state);
 
@@ -105,16 +85,14 @@ private:
   int64_t chunk, keys, valueBlock;
   llvm::SmallVector<mlir::Value>
       states; // states[j]: the chain's state after j factors
-  llvm::SmallVector<Decay> decays;
+  llvm::SmallVector<ChainDecay> list;
   llvm::SmallVector<Erase> erases;
   llvm::SmallVector<Inject> injects;
   llvm::SmallVector<scan::ReadOp> reads;
   int64_t place = 0;
 
-  llvm::SmallVector<mlir::Value> gates; // floored f64 gates, one per decay
-  mlir::Value total; // inclusive sums of all gates of a token
-  llvm::DenseMap<int64_t, mlir::Value> sumsByPlace;
-  llvm::SmallVector<Writer> writers;
+  std::unique_ptr<ChunkDecays> decays; // what `list` comes to
+  llvm::SmallVector<ChunkWriter> writers;
 };
 
 } // namespace prism

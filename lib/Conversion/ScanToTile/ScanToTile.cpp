@@ -262,13 +262,8 @@ FailureOr<Value> EntryConverter::emitChunk(TileBuilder &tb,
     views.push_back(viewOf(program, input));
   TokenTiles tokens(tb, op, views, chunk, valueBlock, first, columns);
   SmallVector<Value> outputs;
-  std::string reason;
-  bool stepwise =
-      chunk == 1 && llvm::any_of(chain, [&](scan::StateOpInterface f) {
-        return !f.hasChunkForm(reason);
-      });
   FailureOr<Value> next = failure();
-  if (stepwise) {
+  if (chunk == 1 && StepForm::isNeeded(chain)) {
     StepForm form(tb, tokens, stateType.getDimSize(0), valueBlock);
     next = form.emit(chain, op.getStateArgument(0), state, reads, outputs);
   } else {

@@ -7,6 +7,25 @@
 using namespace mlir;
 using namespace prism;
 
+namespace {
+/// Looks for a decay with a gate for less than the whole state.
+struct FinerDecay final : scan::ChunkAssembler {
+  bool found = false;
+  void addDecay(Operation *, Value, scan::DecayAlong along) override {
+    found |= along != scan::DecayAlong::scalar;
+  }
+  void addErase(Operation *, Value, Value, Value, Value) override {}
+  void addInject(Operation *, Value, Value, Value) override {}
+};
+} // namespace
+
+bool StepForm::isNeeded(ArrayRef<scan::StateOpInterface> chain) {
+  FinerDecay decay;
+  for (scan::StateOpInterface factor : chain)
+    factor.contributeToChunk(decay);
+  return decay.found;
+}
+
 /// All ranks of a step value as rows of one tile (one row without ranks); for
 /// scalars per rank, a vector.
 Value StepForm::stackRanks(Value stepValue, Along along) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The recurrent form of a chain with a decay that has no chunk form (per key,
+// The recurrent form of a chain with a decay of parts of the state (per key,
 // per value, per element): each factor applied to the state in turn.
 //
 //===----------------------------------------------------------------------===//
@@ -21,6 +21,9 @@ public:
   StepForm(TileBuilder &tb, TokenTiles &tokens, int64_t keys,
            int64_t valueBlock)
       : tb(tb), tokens(tokens), keys(keys), valueBlock(valueBlock) {}
+
+  /// Has the chain a decay of parts of the state?
+  static bool isNeeded(llvm::ArrayRef<scan::StateOpInterface> chain);
 
   /// Steps `state` through the chain; fills one output tile per read.
   mlir::FailureOr<mlir::Value>

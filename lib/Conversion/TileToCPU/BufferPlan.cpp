@@ -29,17 +29,19 @@ bool tiletocpu::isRowDot(tile::DotOp dot) {
          dot.getM() <= 4;
 }
 
-tile::DecayMatrixOp tiletocpu::findMask(Value v) {
+Mask tiletocpu::findMask(Value v) {
   Operation *op = v.getDefiningOp();
   if (!op)
     return {};
   if (auto decay = dyn_cast<tile::DecayMatrixOp>(op))
-    return decay;
+    return {decay.getRowOrder(), decay.getColumnOrder()};
+  if (auto scores = dyn_cast<tile::DecayedDotOp>(op))
+    return {scores.getRowOrder(), scores.getColumnOrder()};
   if (isa<tile::ScaleRowsOp, tile::ScaleColumnsOp, arith::NegFOp,
           arith::TruncFOp, arith::ExtFOp>(op))
     return findMask(op->getOperand(0));
   if (isa<arith::MulFOp>(op)) {
-    if (tile::DecayMatrixOp mask = findMask(op->getOperand(0)))
+    if (Mask mask = findMask(op->getOperand(0)))
       return mask;
     return findMask(op->getOperand(1));
   }
@@ -111,7 +113,8 @@ bool BufferPlan::needsBuffer(OpOperand &use) const {
     return tileType(use.get()).getRank() == 1;
   if (isa<tile::SumColumnsOp>(user))
     return costs.lookup(use.get().getDefiningOp()) >= kDotCost;
-  return isa<tile::BroadcastOp, tile::DecayMatrixOp, tile::SplatLastOp>(user);
+  return isa<tile::BroadcastOp, tile::DecayMatrixOp, tile::DecayedDotOp,
+             tile::LastRowOp, tile::SplatLastOp>(user);
 }
 
 int64_t BufferPlan::costOf(Operation *op) {
@@ -135,14 +138,16 @@ Form BufferPlan::decide(Value v) {
   Operation *op = v.getDefiningOp();
   // A uniform matrix is one register, unless a dot or solve reads its elements.
   auto readsElements = [](OpOperand &use) {
-    return (isa<tile::DotOp>(use.getOwner()) && use.getOperandNumber() != 2) ||
+    return isa<tile::DecayedDotOp, tile::LastRowOp>(use.getOwner()) ||
+           (isa<tile::DotOp>(use.getOwner()) && use.getOperandNumber() != 2) ||
            (isa<tile::SolveOp, tile::InvertOp>(use.getOwner()) &&
             use.getOperandNumber() == 0);
   };
   if (isScalar(v) && llvm::none_of(v.getUses(), readsElements))
     return Form::scalar;
   if (isa<tile::LoadOp, tile::GateSumOp, tile::SolveOp, tile::InvertOp,
-          tile::InterleaveOp, tile::SumColumnsOp, scf::ForOp>(op))
+          tile::InterleaveOp, tile::SumColumnsOp, tile::DecayProductOp,
+          tile::DecayedDotOp, tile::LastRowOp, scf::ForOp>(op))
     return Form::buffer;
   int64_t cost = costs[op] = costOf(op);
   bool dear = cost > kDear && !v.hasOneUse();
@@ -202,8 +207,16 @@ void BufferPlan::collectOperandReads(Operation *op, bool samePlace,
     collectReads(dot.getAcc(), samePlace, reads);
     return;
   }
-  bool moves = isa<tile::InterleaveOp, tile::DecayMatrixOp, tile::BroadcastOp,
-                   tile::SumColumnsOp>(op);
+  if (auto scores = dyn_cast<tile::DecayedDotOp>(op)) {
+    collectReads(scores.getLhs(), false, reads);
+    reads.push_back({scores.getRhs(), false, true});
+    for (Value decays : scores.getDecays())
+      collectReads(decays, false, reads);
+    return;
+  }
+  bool moves =
+      isa<tile::InterleaveOp, tile::DecayMatrixOp, tile::BroadcastOp,
+          tile::SumColumnsOp, tile::DecayProductOp, tile::LastRowOp>(op);
   for (OpOperand &operand : op->getOpOperands())
     collectReads(operand.get(), samePlace && !moves && !needsBuffer(operand),
                  reads);
@@ -410,6 +423,14 @@ void BufferPlan::computeLifetimes() {
       extend(id, definition, made);
     }
   }
+  program.walk([&](tile::DecayedDotOp op) {
+    RankedTensorType type = tileType(op.getResult());
+    Type element = type.getElementType();
+    runningIds[op] = addBuffer(op.getChannels(),
+                               options.lanes(element.getIntOrFloatBitWidth()),
+                               element, positionOf(op));
+    bufferDefinitions[runningIds[op]] = op;
+  });
   for (auto &[loop, tiles] : carried)
     for (const CarriedTile &tile : tiles)
       if (tile.buffer >= 0)

@@ -54,6 +54,10 @@ public:
   const Buffer &transposedOf(mlir::Value v) const {
     return buffers[transposedIds.lookup(v)];
   }
+  /// Where a decayed dot keeps its columns, decayed so far.
+  const Buffer &runningOf(tile::DecayedDotOp op) const {
+    return buffers[runningIds.lookup(op)];
+  }
   bool needsTransposed(mlir::Value v) const { return transposedIds.count(v); }
   const Buffer &buffer(int id) const { return buffers[id]; }
   /// May readers use the argument's own memory instead of a copy?
@@ -107,6 +111,7 @@ private:
   const CPUOptions &options;
   llvm::DenseMap<mlir::Value, Form> forms;
   llvm::DenseMap<mlir::Value, int> bufferIds, transposedIds;
+  llvm::DenseMap<mlir::Operation *, int> runningIds;
   llvm::DenseMap<mlir::Operation *, int64_t> positions, costs, loopEnds;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<CarriedTile>> carried;
   llvm::SmallPtrSet<mlir::Operation *, 8> inPlace;
@@ -121,8 +126,22 @@ private:
 /// along their rows and summed across lanes.
 bool isRowDot(tile::DotOp dot);
 
-/// The decay matrix that makes `v` lower block triangular, if one does.
-tile::DecayMatrixOp findMask(mlir::Value v);
+/// Which elements of a block lower triangular matrix are none, by the places of
+/// a token's rows and columns in the chain (tile.decay_matrix).
+struct Mask {
+  llvm::ArrayRef<int64_t> rowOrder, columnOrder;
+  explicit operator bool() const { return !rowOrder.empty(); }
+  int64_t perRow() const { return rowOrder.size(); }
+  int64_t perColumn() const { return columnOrder.size(); }
+  /// How many columns of its own token a reader of it sees.
+  int64_t ownSeen(int64_t reader) const {
+    return llvm::count_if(
+        columnOrder, [&](int64_t writer) { return writer < rowOrder[reader]; });
+  }
+};
+
+/// The mask that makes `v` lower block triangular, if one does.
+Mask findMask(mlir::Value v);
 
 inline mlir::RankedTensorType tileType(mlir::Value v) {
   return mlir::cast<mlir::RankedTensorType>(v.getType());

@@ -9,9 +9,9 @@ using namespace mlir;
 using namespace prism;
 using namespace prism::tiletocpu;
 
-/// The decay matrix that masks a dot's left side, if one does.
-static tile::DecayMatrixOp maskOfLeft(tile::DotOp op) {
-  return op.getTransposeLhs() || op.getM() == 1 ? tile::DecayMatrixOp()
+/// What masks a dot's left side, if anything does.
+static Mask maskOfLeft(tile::DotOp op) {
+  return op.getTransposeLhs() || op.getM() == 1 ? Mask()
                                                 : findMask(op.getLhs());
 }
 
@@ -69,16 +69,15 @@ void Emitter::contract(const DotTile &dot, Value k, int64_t count, Vectors &acc,
   }
 }
 
-/// The contraction with a left side that a decay matrix masks. What a row does
+/// The contraction with a left side that is masked. What a row does
 /// not see is not multiplied by 0 but left out: it may be no number, and the
 /// past must not know (nor is a masked element itself ever read; it is 0 times
 /// a score that may be no number either). All rows of the tile see what was
 /// written before the tile's first token; then each has an end of its own.
-Vectors Emitter::contractMasked(const DotTile &dot, tile::DecayMatrixOp mask,
+Vectors Emitter::contractMasked(const DotTile &dot, const Mask &mask,
                                 Vectors acc) {
   const RegisterTile &tile = dot.tile;
-  int64_t perRow = mask.getRowOrder().size(),
-          perColumn = mask.getColumnOrder().size();
+  int64_t perRow = mask.perRow(), perColumn = mask.perColumn();
   Value token = perRow == 1
                     ? tile.row
                     : Value(arith::DivUIOp::create(b, tile.row, c(perRow)));
@@ -101,7 +100,7 @@ Vectors Emitter::contractMasked(const DotTile &dot, tile::DecayMatrixOp mask,
     run(unrolled, shared, 1);
   if (tile.numRows % perRow == 0) {
     contract(dot, shared, tokens * perColumn, acc, [&](int64_t i, int64_t u) {
-      return u < i / perRow * perColumn + ownSeen(mask, i % perRow);
+      return u < i / perRow * perColumn + mask.ownSeen(i % perRow);
     });
     return acc;
   }
@@ -156,7 +155,7 @@ Vectors Emitter::evaluateDot(tile::DotOp op, const RegisterTile &tile) {
               unroll,
               sets,
               known != hoisted.end() ? &known->second : nullptr};
-  if (tile::DecayMatrixOp mask = maskOfLeft(op)) {
+  if (Mask mask = maskOfLeft(op)) {
     accumulators = contractMasked(dot, mask, accumulators);
   } else {
     int64_t whole = depth / unroll * unroll;

@@ -298,6 +298,16 @@ void Emitter::emitBuffered(Operation *op) {
     emitSolve(solve, to);
   } else if (auto invert = dyn_cast<tile::InvertOp>(op)) {
     emitInvert(invert, to);
+  } else if (auto scores = dyn_cast<tile::DecayedDotOp>(op)) {
+    emitDecayedDot(scores, to);
+  } else if (auto product = dyn_cast<tile::DecayProductOp>(op)) {
+    emitDecayProduct(product, to);
+  } else if (auto last = dyn_cast<tile::LastRowOp>(op)) {
+    Place rows = placeOf(last.getInput());
+    rows.pointer = at(rows, c(rowsOf(tileType(last.getInput())) - 1), c(0));
+    forTiles(type, shapeFor(type, false), [&](const RegisterTile &tile) {
+      writeTile(to, tile, readTile(rows, tile));
+    });
   } else if (auto sum = dyn_cast<tile::GateSumOp>(op)) {
     materialize(sum.getGates(), to);
     Vectors start{arith::ConstantOp::create(b, b.getF64FloatAttr(0.0))};

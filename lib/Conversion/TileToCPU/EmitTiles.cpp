@@ -79,7 +79,7 @@ void Emitter::materialize(Value v, const Place &to, bool define) {
   RankedTensorType type = tileType(v);
   bool computed = define || plan.formOf(v) == Form::lazy;
   bool dots = computed && plan.containsDot(v);
-  tile::DecayMatrixOp mask = computed ? findMask(v) : tile::DecayMatrixOp();
+  Mask mask = computed ? findMask(v) : Mask();
   RegisterTile shape = shapeFor(type, dots);
   if (mask && type.getRank() == 2 && rowsOf(type) > 1 &&
       columnsOf(type) > shape.lanes)
@@ -110,11 +110,9 @@ void Emitter::materialize(Value v, const Place &to, bool define) {
 
 /// The same for a value that a decay matrix masks: blocks of one vector's
 /// width, and only those that hold a seen element; the others are zero.
-void Emitter::materializeMasked(Value v, tile::DecayMatrixOp mask,
-                                const Place &to) {
+void Emitter::materializeMasked(Value v, const Mask &mask, const Place &to) {
   RankedTensorType type = tileType(v);
-  int64_t perRow = mask.getRowOrder().size(),
-          perColumn = mask.getColumnOrder().size();
+  int64_t perRow = mask.perRow(), perColumn = mask.perColumn();
   RegisterTile shape = shapeFor(type, plan.containsDot(v));
   shape.numVectors = 1;
   if (plan.containsDot(v))
@@ -299,29 +297,22 @@ Vectors Emitter::evaluateElementwise(Operation *op, const RegisterTile &tile) {
   return result;
 }
 
-int64_t tiletocpu::ownSeen(tile::DecayMatrixOp op, int64_t reader) {
-  int64_t place = op.getRowOrder()[reader];
-  return llvm::count_if(op.getColumnOrder(),
-                        [&](int64_t writer) { return writer < place; });
-}
-
 /// Row r sees the columns of earlier tokens and, of its own, those written
 /// before it reads. The places of a token's columns must ascend for this to be
 /// one bound; they do, as places in a chain.
-Value Emitter::seenColumns(tile::DecayMatrixOp op, Value row, int64_t offset) {
-  int64_t perRow = op.getRowOrder().size(),
-          perColumn = op.getColumnOrder().size();
+Value Emitter::seenColumns(const Mask &mask, Value row, int64_t offset) {
+  int64_t perRow = mask.perRow(), perColumn = mask.perColumn();
   Value index = add(row, offset);
   if (perRow == 1)
     return add(perColumn == 1 ? index : mul(index, c(perColumn)),
-               ownSeen(op, 0));
+               mask.ownSeen(0));
   Value token = arith::DivUIOp::create(b, index, c(perRow)),
         place = arith::RemUIOp::create(b, index, c(perRow));
-  Value own = c(ownSeen(op, 0));
+  Value own = c(mask.ownSeen(0));
   for (int64_t i = 1; i < perRow; ++i) {
     Value here =
         arith::CmpIOp::create(b, arith::CmpIPredicate::eq, place, c(i));
-    own = arith::SelectOp::create(b, here, c(ownSeen(op, i)), own);
+    own = arith::SelectOp::create(b, here, c(mask.ownSeen(i)), own);
   }
   return add(mul(token, c(perColumn)), own);
 }
@@ -341,11 +332,12 @@ Vectors Emitter::evaluateDecay(tile::DecayMatrixOp op,
   for (int64_t j = 0; j < tile.numVectors; ++j)
     indices.push_back(
         laneIndices(add(tile.column, j * tile.lanes), tile.lanes));
+  Mask mask{op.getRowOrder(), op.getColumnOrder()};
   Value lowest =
       splat(f64, -std::numeric_limits<double>::infinity(), tile.lanes);
   for (int64_t i = 0; i < tile.numRows; ++i) {
     Value row = broadcast(rowScalar(op.getRows(), tile.row, i), tile.lanes);
-    Value end = broadcast(seenColumns(op, tile.row, i), tile.lanes);
+    Value end = broadcast(seenColumns(mask, tile.row, i), tile.lanes);
     for (int64_t j = 0; j < tile.numVectors; ++j) {
       Value difference = arith::SubFOp::create(b, row, columns[j]);
       difference =

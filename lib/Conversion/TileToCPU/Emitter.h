@@ -69,9 +69,6 @@ struct Prefetch {
 /// held as integers of as many.
 bool changesRounding(mlir::Operation *op);
 
-/// How many columns of its own token a decay matrix lets a reader of it see.
-int64_t ownSeen(tile::DecayMatrixOp op, int64_t reader);
-
 class Emitter {
 public:
   Emitter(tile::ProgramOp program, const CPUOptions &options);
@@ -122,8 +119,7 @@ private:
   void forRowTiles(mlir::RankedTensorType type, RegisterTile shape,
                    mlir::Value from, TileBody body);
   void materialize(mlir::Value v, const Place &to, bool define = false);
-  void materializeMasked(mlir::Value v, tile::DecayMatrixOp mask,
-                         const Place &to);
+  void materializeMasked(mlir::Value v, const Mask &mask, const Place &to);
   void copy(const Buffer &from, const Buffer &to);
   Vectors evaluate(mlir::Value v, const RegisterTile &tile);
   Vectors evaluateOp(mlir::Operation *op, const RegisterTile &tile);
@@ -134,8 +130,7 @@ private:
                  mlir::ValueRange values);
   mlir::Value rowScalar(mlir::Value vector, mlir::Value row, int64_t offset);
   /// First column that row `row` + `offset` does not see.
-  mlir::Value seenColumns(tile::DecayMatrixOp op, mlir::Value row,
-                          int64_t offset);
+  mlir::Value seenColumns(const Mask &mask, mlir::Value row, int64_t offset);
 
   // EmitDots.cpp
   Vectors evaluateDot(tile::DotOp op, const RegisterTile &tile);
@@ -145,8 +140,7 @@ private:
   struct DotTile;
   void contract(const DotTile &dot, mlir::Value k, int64_t count, Vectors &acc,
                 llvm::function_ref<bool(int64_t, int64_t)> sees = nullptr);
-  Vectors contractMasked(const DotTile &dot, tile::DecayMatrixOp mask,
-                         Vectors acc);
+  Vectors contractMasked(const DotTile &dot, const Mask &mask, Vectors acc);
   void emitSolve(tile::SolveOp op, const Place &to);
   void emitInvert(tile::InvertOp op, const Place &to);
   void substitute(mlir::Value matrix, mlir::RankedTensorType type,
@@ -154,6 +148,13 @@ private:
                   const Place &to);
   void emitTranspose(mlir::Value v);
   Vectors transposeBlock(Vectors rows);
+
+  // EmitDecays.cpp
+  struct DecayedDot;
+  void emitDecayedDot(tile::DecayedDotOp op, const Place &to);
+  void emitDecayedTile(const DecayedDot &dot, mlir::Value column,
+                       mlir::Value token, bool masked);
+  void emitDecayProduct(tile::DecayProductOp op, const Place &to);
 
   // Small builders.
   mlir::Value c(int64_t value);

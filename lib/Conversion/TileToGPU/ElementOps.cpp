@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ElementOps.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace prism::tiletogpu;
@@ -45,4 +46,30 @@ Value prism::tiletogpu::cloneElementwise(ScalarBuilder &b, Operation *op,
 Value prism::tiletogpu::decayBetween(ScalarBuilder &b, Value row, Value column,
                                      Type type) {
   return math::ExpOp::create(b, b.castReal(b.sub(row, column), type));
+}
+
+Value prism::tiletogpu::sumOverLanes(ScalarBuilder &b, Value value,
+                                     int64_t lanes) {
+  Value all = b.i32(-1), clamp = b.i32(31);
+  auto exchange = [&](Value word, int64_t distance) -> Value {
+    return NVVM::ShflOp::create(b, word.getType(), all, word, b.i32(distance),
+                                clamp, NVVM::ShflKind::bfly, UnitAttr());
+  };
+  for (int64_t distance = 1; distance < lanes; distance *= 2) {
+    if (value.getType().isF32()) {
+      value = b.add(value, exchange(value, distance));
+      continue;
+    }
+    // f64 goes in two words.
+    Value bits = arith::BitcastOp::create(b, b.getI64Type(), value);
+    Value low = arith::TruncIOp::create(b, b.getI32Type(), bits);
+    Value high = arith::TruncIOp::create(
+        b, b.getI32Type(), arith::ShRUIOp::create(b, bits, b.i64(32)));
+    low = arith::ExtUIOp::create(b, b.getI64Type(), exchange(low, distance));
+    high = arith::ExtUIOp::create(b, b.getI64Type(), exchange(high, distance));
+    Value other =
+        arith::OrIOp::create(b, arith::ShLIOp::create(b, high, b.i64(32)), low);
+    value = b.add(value, arith::BitcastOp::create(b, value.getType(), other));
+  }
+  return value;
 }

@@ -21,6 +21,10 @@ mlir::Value cloneElementwise(ScalarBuilder &b, mlir::Operation *op,
 mlir::Value decayBetween(ScalarBuilder &b, mlir::Value row, mlir::Value column,
                          mlir::Type type);
 
+/// Sum over the lanes of aligned groups of `lanes`, by butterfly shuffles: the
+/// same bits in every lane.
+mlir::Value sumOverLanes(ScalarBuilder &b, mlir::Value value, int64_t lanes);
+
 } // namespace prism::tiletogpu
 
 #endif // PRISM_LIB_CONVERSION_TILETOGPU_ELEMENTOPS_H

@@ -60,31 +60,6 @@ Value RegisterLowering::localInside(AxisKind kind, int64_t extent, int64_t i) {
   return {};
 }
 
-Value RegisterLowering::sumOverLanes(Value value) {
-  Value all = b.i32(-1), clamp = b.i32(31);
-  auto exchange = [&](Value word, int64_t distance) -> Value {
-    return NVVM::ShflOp::create(b, word.getType(), all, word, b.i32(distance),
-                                clamp, NVVM::ShflKind::bfly, UnitAttr());
-  };
-  for (int64_t distance = 1; distance < plan.lanesPerColumn; distance *= 2) {
-    if (value.getType().isF32()) {
-      value = b.add(value, exchange(value, distance));
-      continue;
-    }
-    // f64 goes in two words.
-    Value bits = arith::BitcastOp::create(b, b.getI64Type(), value);
-    Value low = arith::TruncIOp::create(b, b.getI32Type(), bits);
-    Value high = arith::TruncIOp::create(
-        b, b.getI32Type(), arith::ShRUIOp::create(b, bits, b.i64(32)));
-    low = arith::ExtUIOp::create(b, b.getI64Type(), exchange(low, distance));
-    high = arith::ExtUIOp::create(b, b.getI64Type(), exchange(high, distance));
-    Value other =
-        arith::OrIOp::create(b, arith::ShLIOp::create(b, high, b.i64(32)), low);
-    value = b.add(value, arith::BitcastOp::create(b, value.getType(), other));
-  }
-  return value;
-}
-
 Value RegisterLowering::sumOver(
     AxisKind kind, int64_t extent, Type type,
     function_ref<std::pair<Value, Value>(int64_t)> factors) {
@@ -114,7 +89,9 @@ Value RegisterLowering::sumOver(
     size_t partner = chains.size() / 2;
     chains[partner] = b.add(chains[partner], last);
   }
-  return kind == AxisKind::Key ? sumOverLanes(chains.front()) : chains.front();
+  return kind == AxisKind::Key
+             ? sumOverLanes(b, chains.front(), plan.lanesPerColumn)
+             : chains.front();
 }
 
 //===----------------------------------------------------------------------===//

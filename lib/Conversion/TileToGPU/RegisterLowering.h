@@ -56,7 +56,6 @@ private:
   mlir::Value sumOver(
       AxisKind kind, int64_t extent, mlir::Type type,
       llvm::function_ref<std::pair<mlir::Value, mlir::Value>(int64_t)> factors);
-  mlir::Value sumOverLanes(mlir::Value value);
 
   KernelBuilder &kernel;
   ScalarBuilder &b;

@@ -288,8 +288,9 @@ FailureOr<RegisterPlan> RegisterPlan::make(ProgramOp program, int64_t warpSize,
       reason = "it holds a tile of 16 bits";
       return WalkResult::interrupt();
     }
-    if (isVirtual(op) || isComputedOnce(op) || isStructural(op) ||
-        isScalarOp(op)) {
+    bool known = isVirtual(op) || isComputedOnce(op) || isStructural(op) ||
+                 isScalarOp(op);
+    if (known && !decaysChannels(op)) {
       plan.constrain(op);
       return WalkResult::advance();
     }

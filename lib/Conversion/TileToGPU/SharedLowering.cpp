@@ -134,6 +134,9 @@ Value SharedLowering::define(Value tile, Index at, Known &known) {
   if (auto last = dyn_cast<SplatLastOp>(op))
     return get(last.getInput(), {},
                b.i32(tensorType(last.getInput()).getDimSize(0) - 1));
+  if (auto last = dyn_cast<LastRowOp>(op))
+    return get(last.getInput(),
+               b.i32(tensorType(last.getInput()).getDimSize(0) - 1), at.second);
   if (auto repeat = dyn_cast<BroadcastOp>(op))
     return get(repeat.getInput(), {},
                repeat.getAlongRows() ? at.second : at.first);
@@ -471,6 +474,10 @@ void SharedLowering::emitOp(Operation *op) {
     return emitGateSum(sum);
   if (auto sum = dyn_cast<SumColumnsOp>(op))
     return emitSumColumns(sum);
+  if (auto product = dyn_cast<DecayProductOp>(op))
+    return emitDecayProduct(product);
+  if (auto scores = dyn_cast<DecayedDotOp>(op))
+    return emitDecayedDot(scores);
   if (op->getNumResults() == 1 && isTensor(op->getResult(0))) {
     // Not read before here: the op's place is where a tile that exists is made.
     const Buffer *to = plan.lookup(op->getResult(0));

@@ -21,8 +21,10 @@ namespace prism::tiletogpu {
 class SharedLowering {
 public:
   SharedLowering(KernelBuilder &kernel, ScalarBuilder &b,
-                 const SharedPlan &plan, mlir::Value memory, int64_t threads)
-      : kernel(kernel), b(b), plan(plan), memory(memory), threads(threads) {}
+                 const SharedPlan &plan, mlir::Value memory, int64_t threads,
+                 int64_t warpSize)
+      : kernel(kernel), b(b), plan(plan), memory(memory), threads(threads),
+        warpSize(warpSize) {}
   void emit() { emitBlock(kernel.getProgram().getBody().front()); }
 
 private:
@@ -39,6 +41,8 @@ private:
   void emitLoad(tile::LoadOp op);
   void emitGateSum(tile::GateSumOp op);
   void emitSumColumns(tile::SumColumnsOp op);
+  void emitDecayProduct(tile::DecayProductOp op);
+  void emitDecayedDot(tile::DecayedDotOp op);
   void copyInto(const Buffer &to, mlir::Value tile);
 
   /// Declares what the next op reads and writes; puts a barrier where needed.
@@ -70,7 +74,7 @@ private:
   ScalarBuilder &b;
   const SharedPlan &plan;
   mlir::Value memory;
-  int64_t threads;
+  int64_t threads, warpSize;
   llvm::SmallVector<Buffer> pendingReads,
       pendingWrites; ///< since the last barrier
 };

@@ -147,7 +147,7 @@ bool SharedPlan::mustExist(Value tile, DenseMap<Value, int64_t> &costs) const {
     Operation *user = use.getOwner();
     bool inner = (isa<DotOp>(user) && use.getOperandNumber() < 2) ||
                  (isa<SolveOp>(user) && use.getOperandNumber() == 0) ||
-                 isa<GateSumOp>(user);
+                 isa<GateSumOp, DecayProductOp, DecayedDotOp>(user);
     if (inner && price > 3)
       return true;
     if (isa<scf::YieldOp>(user) && user->getBlock() == op->getBlock())

@@ -44,14 +44,21 @@ inline bool isVirtual(mlir::Operation *op) {
   return isElementwise(op) || isSplatConstant(op) ||
          mlir::isa<mlir::tensor::SplatOp, tile::ScaleRowsOp,
                    tile::ScaleColumnsOp, tile::SplatLastOp, tile::BroadcastOp,
-                   tile::InterleaveOp, tile::MaskRowsOp, tile::DecayMatrixOp>(
-             op);
+                   tile::InterleaveOp, tile::MaskRowsOp, tile::DecayMatrixOp,
+                   tile::LastRowOp>(op);
 }
 
 /// The result is a sum or comes from memory: it is computed once.
 inline bool isComputedOnce(mlir::Operation *op) {
   return mlir::isa<tile::LoadOp, tile::DotOp, tile::SolveOp, tile::GateSumOp,
-                   tile::SumColumnsOp>(op);
+                   tile::SumColumnsOp, tile::DecayProductOp,
+                   tile::DecayedDotOp>(op);
+}
+
+/// Does it decay each channel by itself, from row to row of a chunk?
+inline bool decaysChannels(mlir::Operation *op) {
+  return mlir::isa<tile::DecayProductOp, tile::DecayedDotOp, tile::LastRowOp>(
+      op);
 }
 
 /// Does it yield a tile of 16 bits? Those are for tensor cores.

@@ -127,7 +127,9 @@ emitShared(ProgramOp program, const GPUOptions &options, StringRef symbol) {
   kernel.createKernel(symbol, info.threads);
   Value memory = sharedMemory(b, program->getParentOfType<ModuleOp>());
   kernel.enterItem(kernel.block());
-  SharedLowering(kernel, b, *plan, memory, info.threads).emit();
+  SharedLowering(kernel, b, *plan, memory, info.threads,
+                 options.target.warpSize)
+      .emit();
   kernel.finish();
   return info;
 }

@@ -13,12 +13,12 @@ func.func @unplanned(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x
 
 // -----
 
-func.func @per_key_in_chunks(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
+func.func @per_value_in_chunks(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
   %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv")
       plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
   ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):
-    // expected-error @below {{'scan.decay' op a decay along key has no chunk form yet; the recurrent schedule takes it}}
-    %0 = scan.decay %S by %kt along key : tensor<4x4xf32>, tensor<4xf32>
+    // expected-error @below {{'scan.decay' op a decay along value has no chunk form: within a chunk every value column would need products of its own; the recurrent schedule takes it}}
+    %0 = scan.decay %S by %kt along value : tensor<4x4xf32>, tensor<4xf32>
     %y = scan.read %0 query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
     scan.yield %0, %y : tensor<4x4xf32>, tensor<4xf32>
   } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)

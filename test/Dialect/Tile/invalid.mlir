@@ -282,6 +282,54 @@ func.func @decay_result(%r: tensor<16xf64>, %c: tensor<8xf64>) {
 
 // -----
 
+func.func @decayed_tokens(%q: tensor<16x4xf32>, %k: tensor<8x4xf32>, %d: tensor<16x4xf32>) {
+  // expected-error @+1 {{'tile.decayed_dot' op expects rows and columns for the same tokens, found 16 rows at 1 and 8 columns at 1 a token}}
+  %0 = tile.decayed_dot %q at [2], %k at [1] by %d at [0] : tensor<16x4xf32>, tensor<8x4xf32>, tensor<16x4xf32> -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @decayed_channels(%q: tensor<8x4xf32>, %k: tensor<8x5xf32>, %d: tensor<8x4xf32>) {
+  // expected-error @+1 {{'tile.decayed_dot' op contracts 4 channels of the left with 5 of the right}}
+  %0 = tile.decayed_dot %q at [2], %k at [1] by %d at [0] : tensor<8x4xf32>, tensor<8x5xf32>, tensor<8x4xf32> -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @decayed_places(%q: tensor<8x4xf32>, %d: tensor<8x4xf32>) {
+  // expected-error @+1 {{'tile.decayed_dot' op expects a place for each of its decays, at least one; found 1 decays at 2 places}}
+  %0 = tile.decayed_dot %q at [2], %q at [1] by %d at [0, 3] : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32> -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @decayed_decays(%q: tensor<8x4xf32>, %d: tensor<8x5xf32>) {
+  // expected-error @+1 {{'tile.decayed_dot' op expects decays of 8 tokens and 4 channels, found 'tensor<8x5xf32>'}}
+  %0 = tile.decayed_dot %q at [2], %q at [1] by %d at [0] : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x5xf32> -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @decayed_result(%q: tensor<16x4xf32>, %k: tensor<8x4xf32>, %d: tensor<8x4xf32>) {
+  // expected-error @+1 {{'tile.decayed_dot' op yields 16x8, found 'tensor<8x8xf32>'}}
+  %0 = tile.decayed_dot %q at [2, 3], %k at [1] by %d at [0] : tensor<16x4xf32>, tensor<8x4xf32>, tensor<8x4xf32> -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @decayed_type(%q: tensor<8x4xf32>, %d: tensor<8x4xf64>) {
+  // expected-error @+1 {{'tile.decayed_dot' op expects operands of its result's element type 'f32', found 'tensor<8x4xf64>'}}
+  %0 = tile.decayed_dot %q at [2], %q at [1] by %d at [0] : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf64> -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
 //===----------------------------------------------------------------------===//
 // Shape
 //===----------------------------------------------------------------------===//
@@ -337,5 +385,13 @@ func.func @interleave_nothing() {
 func.func @interleave_rows(%a: tensor<8x4xf32>) {
   // expected-error @+1 {{'tile.interleave' op expects a result of 16 rows, found 'tensor<8x4xf32>'}}
   %0 = tile.interleave %a, %a : tensor<8x4xf32>, tensor<8x4xf32> -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @last_row(%m: tensor<8x4xf32>) {
+  // expected-error @+1 {{'tile.last_row' op yields 4 elements, found 'tensor<8xf32>'}}
+  %0 = tile.last_row %m : tensor<8x4xf32> -> tensor<8xf32>
   return
 }

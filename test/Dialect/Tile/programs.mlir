@@ -119,3 +119,44 @@ tile.program reverse @gated_deltanet_step(
   tile.store %SN, %sT[%c0, %vb] : tensor<64x32xf32>, !tile.view<64x60xf32>
   tile.return
 }
+
+// Gated linear attention, chunk form, by hand: a decay per key, no sum of gates.
+// CHECK-LABEL: tile.program @gated_linear_attention
+// CHECK: tile.decay_product %{{.*}} : tensor<16x64xf32>
+// CHECK: tile.decay_product reverse exclusive %{{.*}} : tensor<16x64xf32>
+// CHECK: tile.decayed_dot %{{.*}} at [2], %{{.*}} at [1] by %{{.*}} at [0] : tensor<16x64xf32>, tensor<16x64xf32>, tensor<16x64xf32> -> tensor<16x16xf32>
+// CHECK: tile.last_row %{{.*}} : tensor<16x64xf32> -> tensor<64xf32>
+tile.program @gated_linear_attention(
+    %q: !tile.view<?x64xf32> as <name = "q", axes = "bthk", heads = 4, role = "input", optional = false>,
+    %k: !tile.view<?x64xf32> as <name = "k", axes = "bthk", heads = 4, role = "input", optional = false>,
+    %v: !tile.view<?x60xf32> as <name = "v", axes = "bthv", heads = 4, role = "input", optional = false>,
+    %g: !tile.view<?x64xf32> as <name = "g", axes = "bthk", heads = 4, role = "input", optional = false>,
+    %o: !tile.view<?x60xf32> as <name = "o", axes = "bthv", heads = 4, role = "output", optional = false>)
+    heads 4 values 60 block 60 chunk 16 {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : tensor<16x60xf32>
+  %zeroS = arith.constant dense<0.0> : tensor<64x60xf32>
+  %T = tile.length : index
+  %vb = tile.value_offset : index
+  %SN = scf.for %t = %c0 to %T step %c16 iter_args(%S = %zeroS) -> (tensor<64x60xf32>) {
+    %qc = tile.load %q[%t, %c0] : !tile.view<?x64xf32> -> tensor<16x64xf32>
+    %kc = tile.load %k[%t, %c0] : !tile.view<?x64xf32> -> tensor<16x64xf32>
+    %vc = tile.load %v[%t, %vb] : !tile.view<?x60xf32> -> tensor<16x60xf32>
+    %gc = tile.load %g[%t, %c0] : !tile.view<?x64xf32> -> tensor<16x64xf32>
+    %d = math.exp %gc : tensor<16x64xf32>
+    %before = tile.decay_product %d : tensor<16x64xf32>
+    %after = tile.decay_product reverse exclusive %d : tensor<16x64xf32>
+    %qb = arith.mulf %qc, %before : tensor<16x64xf32>
+    %QS = tile.dot %qb, %S, %zero : tensor<16x64xf32>, tensor<64x60xf32> -> tensor<16x60xf32>
+    %P = tile.decayed_dot %qc at [2], %kc at [1] by %d at [0] : tensor<16x64xf32>, tensor<16x64xf32>, tensor<16x64xf32> -> tensor<16x16xf32>
+    %out = tile.dot %P, %vc, %QS : tensor<16x16xf32>, tensor<16x60xf32> -> tensor<16x60xf32>
+    tile.store %out, %o[%t, %vb] : tensor<16x60xf32>, !tile.view<?x60xf32>
+    %all = tile.last_row %before : tensor<16x64xf32> -> tensor<64xf32>
+    %Sd = tile.scale_rows %S by %all : tensor<64x60xf32>, tensor<64xf32>
+    %ka = arith.mulf %kc, %after : tensor<16x64xf32>
+    %S1 = tile.dot %ka transposed, %vc, %Sd : tensor<16x64xf32>, tensor<16x60xf32> -> tensor<64x60xf32>
+    scf.yield %S1 : tensor<64x60xf32>
+  }
+  tile.return
+}

@@ -24,10 +24,11 @@ Value DecayOp::getStateResult() { return getResult(); }
 bool DecayOp::isLinear() { return true; }
 
 bool DecayOp::hasChunkForm(std::string &reason) {
-  if (getAlong() == DecayAlong::scalar)
+  if (getAlong() == DecayAlong::scalar || getAlong() == DecayAlong::key)
     return true;
   reason = ("a decay along " + stringifyDecayAlong(getAlong()) +
-            " has no chunk form yet; the recurrent schedule takes it")
+            " has no chunk form: within a chunk every value column would need "
+            "products of its own; the recurrent schedule takes it")
                .str();
   return false;
 }

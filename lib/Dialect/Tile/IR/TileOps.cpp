@@ -108,6 +108,63 @@ LogicalResult DecayMatrixOp::verify() {
   return success();
 }
 
+LogicalResult DecayedDotOp::verify() {
+  ArrayRef<int64_t> lhs = shapeOf(getLhs()), rhs = shapeOf(getRhs()),
+                    result = shapeOf(getResult());
+  int64_t perRow = getRowOrder().size(), perColumn = getColumnOrder().size();
+  if (perRow < 1 || perColumn < 1 || lhs[0] % perRow || rhs[0] % perColumn ||
+      lhs[0] / perRow != rhs[0] / perColumn)
+    return emitOpError("expects rows and columns for the same tokens, found ")
+           << lhs[0] << " rows at " << perRow << " and " << rhs[0]
+           << " columns at " << perColumn << " a token";
+  if (lhs[1] != rhs[1])
+    return emitOpError("contracts ") << lhs[1] << " channels of the left with "
+                                     << rhs[1] << " of the right";
+  if (getDecays().empty() || getDecays().size() != getDecayOrder().size())
+    return emitOpError("expects a place for each of its decays, at least one; "
+                       "found ")
+           << getDecays().size() << " decays at " << getDecayOrder().size()
+           << " places";
+  for (Value decays : getDecays())
+    if (shapeOf(decays)[0] != lhs[0] / perRow || shapeOf(decays)[1] != lhs[1])
+      return emitOpError("expects decays of ")
+             << lhs[0] / perRow << " tokens and " << lhs[1]
+             << " channels, found " << decays.getType();
+  if (result[0] != lhs[0] || result[1] != rhs[0])
+    return emitOpError("yields ")
+           << lhs[0] << "x" << rhs[0] << ", found " << getResult().getType();
+  Type element = getResult().getType().getElementType();
+  for (Value operand : getOperands())
+    if (getElementTypeOrSelf(operand) != element)
+      return emitOpError("expects operands of its result's element type ")
+             << element << ", found " << operand.getType();
+  return success();
+}
+
+SmallVector<ChainEvent> DecayedDotOp::getEvents() {
+  SmallVector<ChainEvent> events;
+  auto append = [&](ArrayRef<int64_t> places, ChainEvent::Kind kind) {
+    for (auto [i, place] : llvm::enumerate(places))
+      events.push_back({place, kind, int64_t(i)});
+  };
+  append(getRowOrder(), ChainEvent::read);
+  append(getDecayOrder(), ChainEvent::decay);
+  append(getColumnOrder(), ChainEvent::write);
+  llvm::sort(events, [](const ChainEvent &a, const ChainEvent &b) {
+    return std::tuple(a.place, a.kind, a.index) <
+           std::tuple(b.place, b.kind, b.index);
+  });
+  return events;
+}
+
+LogicalResult LastRowOp::verify() {
+  if (shapeOf(getResult())[0] != shapeOf(getInput())[1])
+    return emitOpError("yields ")
+           << shapeOf(getInput())[1] << " elements, found "
+           << getResult().getType();
+  return success();
+}
+
 LogicalResult ScaleRowsOp::verify() {
   if (shapeOf(getScale())[0] != shapeOf(getInput())[0])
     return emitOpError("has ") << shapeOf(getScale())[0] << " scales for "

@@ -38,13 +38,27 @@ func.func @given(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf3
 }
 
 // No chunk form: the recurrent schedule, and a remark at the factor.
-// CHECK-LABEL: func.func @per_key
+// CHECK-LABEL: func.func @per_element
 // CHECK: plan #scan.plan<schedule = recurrent, chunk = 1
-// REMARK: [[@LINE+5]]:{{.*}} remark: {{.*}}a decay along key has no chunk form yet; the recurrent schedule takes it
+// REMARK: [[@LINE+5]]:{{.*}} remark: {{.*}}a decay along element has no chunk form: within a chunk every value column would need products of its own; the recurrent schedule takes it
+func.func @per_element(%k: tensor<?x?x4xf32>, %g: tensor<?x?x4x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) {
+  %o, %s = scan.recurrence ins(%k as "btk", %g as "btkv" : tensor<?x?x4xf32>, tensor<?x?x4x4xf32>) outs("btv") finals("nhkv") {
+  ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>, %kk: tensor<4x4xf32>):
+
+    %0 = scan.decay %S by %kk along element : tensor<4x4xf32>, tensor<4x4xf32>
+    %y = scan.read %0 query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %0, %y : tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
+  return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// A decay per key has a chunk form.
+// CHECK-LABEL: func.func @per_key
+// CPU: plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1>
+// CUDA: plan #scan.plan<schedule = chunk, chunk = 32, value_block = 4, stages = 1>
 func.func @per_key(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) {
   %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv") {
   ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):
-
     %0 = scan.decay %S by %kt along key : tensor<4x4xf32>, tensor<4xf32>
     %y = scan.read %0 query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
     scan.yield %0, %y : tensor<4x4xf32>, tensor<4xf32>

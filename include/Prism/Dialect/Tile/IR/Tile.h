@@ -23,6 +23,17 @@
 #include "Prism/Dialect/Tile/IR/TileAttributes.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "Prism/Dialect/Tile/IR/TileTypes.h.inc"
+namespace prism::tile {
+/// What happens at a place of a chain of factors within a token: a row reads, a
+/// decay acts, a column is written (tile.decayed_dot).
+struct ChainEvent {
+  enum Kind { read, decay, write }; // in this order at one place
+  int64_t place;
+  Kind kind;
+  int64_t index; // among those of its kind
+};
+} // namespace prism::tile
+
 #define GET_OP_CLASSES
 #include "Prism/Dialect/Tile/IR/TileOps.h.inc"
 

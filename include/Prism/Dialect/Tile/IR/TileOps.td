@@ -199,6 +199,59 @@ def Tile_DecayMatrixOp : Tile_Op<"decay_matrix", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_DecayProductOp : Tile_Op<"decay_product", [Pure, SameOperandsAndResultType]> {
+  let summary = "result[r, d] = product of decays[i, d] over i <= r; `reverse`: over i >= r; `exclusive`: without r";
+  let description = [{
+    What is left, channel by channel, at row r of what was there before the
+    chunk (`reverse`: at the chunk's end of what was there at row r). Decays are
+    factors, exp of log-gates; their product is exact where a gate is 0 or minus
+    infinity, and nothing is subtracted or divided.
+  }];
+  let arguments = (ins Tile_Matrix:$decays, UnitAttr:$reverse, UnitAttr:$exclusive);
+  let results = (outs Tile_Matrix:$result);
+  let assemblyFormat = [{
+    (`reverse` $reverse^)? (`exclusive` $exclusive^)? $decays attr-dict `:` type($result)
+  }];
+}
+
+def Tile_DecayedDotOp : Tile_Op<"decayed_dot", [Pure]> {
+  let summary = "lhs rhs^T where row r sees column c, each channel decayed on the way from c to r, else 0";
+  let description = [{
+    result[r, c] = sum over d of lhs[r, d] * rhs[c, d] * w[r, c, d], where w is
+    the product of all decays[., d] that lie between column c's place and row
+    r's in the chain of factors, token after token. A token occupies
+    len(row_order) consecutive rows, len(column_order) consecutive columns and
+    one row of each of the decays; the orders give their places in the chain.
+    Row r of token t sees column c of token i iff i < t, or i = t and the
+    column's place is before the row's; a decay lies between them iff it is at a
+    place after the column's (of token i) and before the row's (of token t).
+
+    This is `dot` and `decay_matrix` in one, for a decay that differs from
+    channel to channel and so stands inside the contraction. A pair that is not
+    seen is not computed from: it may hold no number. How a lowering splits w is
+    its own choice, but each factor it takes must be a product of consecutive
+    decays (never a quotient of two products, which overflows where gates are
+    strong): step by step within a block of rows; between blocks the decays from
+    a block's first row on times those up to it, so that what is left is a `dot`
+    of two scaled tiles.
+  }];
+  let arguments = (ins Tile_Matrix:$lhs, Tile_Matrix:$rhs, Variadic<Tile_Matrix>:$decays,
+                       DenseI64ArrayAttr:$row_order, DenseI64ArrayAttr:$column_order,
+                       DenseI64ArrayAttr:$decay_order);
+  let results = (outs Tile_Matrix:$result);
+  let assemblyFormat = [{
+    $lhs `at` $row_order `,` $rhs `at` $column_order `by` $decays `at` $decay_order attr-dict
+    `:` type($lhs) `,` type($rhs) `,` type($decays) `->` type($result)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    int64_t getTokens() { return getLhs().getType().getDimSize(0) / getRowOrder().size(); }
+    /// Rows, decays and columns of a token, in the chain's order.
+    ::llvm::SmallVector<ChainEvent> getEvents();
+    int64_t getChannels() { return getLhs().getType().getDimSize(1); }
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Shape
 //===----------------------------------------------------------------------===//
@@ -232,6 +285,14 @@ def Tile_SplatLastOp : Tile_Op<"splat_last", [Pure, SameOperandsAndResultElement
   let arguments = (ins Tile_Vector:$input);
   let results = (outs Tile_Vector:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+}
+
+def Tile_LastRowOp : Tile_Op<"last_row", [Pure, SameOperandsAndResultElementType]> {
+  let summary = "The last row of a matrix, as a vector";
+  let arguments = (ins Tile_Matrix:$input);
+  let results = (outs Tile_Vector:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure, SameOperandsAndResultElementType]> {
