@@ -109,12 +109,12 @@ OwningOpRef<ModuleOp> prism::buildRoles(ModuleOp module,
                                         const targetinfo::GPUInfo &gpu,
                                         std::string &whyNot) {
   whyNot.clear();
-  if (!hasRoundedInputs(*module.getOps<tile::ProgramOp>().begin(), whyNot))
-    return {};
   if (decaysChannels(*module.getOps<tile::ProgramOp>().begin())) {
     whyNot = "a decay per key is multiplied in step by step";
     return {};
   }
+  if (!hasRoundedInputs(*module.getOps<tile::ProgramOp>().begin(), whyNot))
+    return {};
   OwningOpRef<ModuleOp> copy = module.clone();
   PassManager pm(module.getContext());
   buildTilePrepareTensorCoresPipeline(pm, TilePrepareTensorCoresOptions());
