@@ -242,7 +242,7 @@ TEST(ChunkForm, MutantsOfDecayPerKeyAndEraseAreCaught) {
                      R"("q": ["B","T","Hk","K"], "k": ["B","T","Hk","K"],
  "v": ["B","T","Hv","V"], "b": ["B","T","Hv"])" +
                          std::string(keyGates)),
-      20);
+      18);
 }
 
 /// Decays per key and of the whole state, before and after erases with free
