@@ -1,167 +1,22 @@
-//===- Families.cpp - Presets and what they stand for ---------------------===//
+//===- Families.cpp - A family put in its place -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A family is inputs, lets and steps. Here it is written as the JSON a person
-// would have written, put in the place of "family" and read like any spec. This
-// is the only file of the compiler that knows a family's name.
+// A family is inputs, lets and steps (FamilyTable.cpp). They are put in the
+// place of "family" and read like any spec.
 //
 // `inputs` beside a family replace the axes or the type of one of its inputs or
 // add inputs; a `let` with the name of one of its inputs computes that input,
-// so it is no longer asked for.
+// so it is no longer asked for, and one with the name of one of its lets
+// replaces that.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ModelBuilder.h"
-#include <nlohmann/json.hpp>
+#include "Preset.h"
 
 using namespace prism::spec;
 using nlohmann::ordered_json;
-
-namespace {
-
-/// The family's part of a spec, and what its options say.
-struct Preset {
-  ordered_json inputs = ordered_json::object();
-  ordered_json lets = ordered_json::object();
-  ordered_json steps = ordered_json::array();
-  std::string q = "q", k = "k";
-  ordered_json readScale;
-  std::string activation = "gelu";
-  int64_t rank = 0;
-  bool tied = false;
-  bool headFirst = false;
-  std::string keyHeads = "H", valueHeads = "H";
-
-  void input(const char *name, bool ofKeys, std::vector<std::string> features) {
-    std::string heads = ofKeys ? keyHeads : valueHeads;
-    std::vector<std::string> axes =
-        headFirst ? std::vector<std::string>{"B", heads, "T"}
-                  : std::vector<std::string>{"B", "T", heads};
-    axes.insert(axes.end(), features.begin(), features.end());
-    inputs[name] = axes;
-  }
-  void queriesKeysValues() {
-    input("q", true, {"K"});
-    input("k", true, {"K"});
-    input("v", false, {"V"});
-  }
-  void decay(const char *gate) { steps.push_back({{"decay", gate}}); }
-  void erase(const std::string &key, const char *strength) {
-    steps.push_back({{"erase", {{"key", key}, {"strength", strength}}}});
-  }
-  void inject(const char *scale) {
-    ordered_json step = {{"key", k}, {"value", "v"}};
-    if (scale)
-      step["scale"] = scale;
-    steps.push_back({{"inject", std::move(step)}});
-  }
-  void read() {
-    ordered_json step = {{"query", q}};
-    if (!readScale.is_null())
-      step["scale"] = readScale;
-    steps.push_back({{"read", std::move(step)}});
-  }
-};
-
-struct Family {
-  llvm::StringLiteral name;
-  /// Null: the name is known, the family is not built yet.
-  void (*write)(Preset &);
-};
-
-} // namespace
-
-static void writeLinearAttention(Preset &p) {
-  p.queriesKeysValues();
-  p.inject(nullptr);
-  p.read();
-}
-
-static void writeRetnet(Preset &p) {
-  p.queriesKeysValues();
-  p.inputs["log_gamma"] = {p.valueHeads}; // constant in time
-  p.decay("log_gamma");
-  p.inject(nullptr);
-  p.read();
-}
-
-static void writeDeltanet(Preset &p) {
-  p.queriesKeysValues();
-  p.input("beta", false, {});
-  p.erase(p.k, "beta");
-  p.inject("beta");
-  p.read();
-}
-
-static void writeGatedDeltanet(Preset &p) {
-  p.queriesKeysValues();
-  p.input("log_alpha", false, {});
-  p.input("beta", false, {});
-  p.decay("log_alpha");
-  p.erase(p.k, "beta");
-  p.inject("beta");
-  p.read();
-}
-
-/// v3: Gated DeltaNet plus L injections of refined values. v2: no base write,
-/// and the erase takes key and strength of the first injection.
-static void writePrism(Preset &p) {
-  p.queriesKeysValues();
-  p.input("log_alpha", false, {});
-  if (!p.tied)
-    p.input("beta", false, {});
-  if (p.rank > 0) {
-    p.input("u", false, {"V"});
-    p.input("p", false, {"L", "V"});
-    p.input("c", true, {"L", "K"});
-    p.input("b", false, {"L"});
-  }
-  p.decay("log_alpha");
-  if (p.tied) {
-    p.inputs.erase("k");
-    p.lets["erase_key"] = "row(c, 0)";
-    p.lets["erase_strength"] = "row(b, 0)";
-    p.erase("erase_key", "erase_strength");
-  } else {
-    p.erase(p.k, "beta");
-    p.inject("beta");
-  }
-  if (p.rank > 0) {
-    ordered_json refine = {{"anchor", "u"},
-                           {"value", "v"},
-                           {"gain", "p"},
-                           {"activation", p.activation}};
-    p.steps.push_back(
-        {{"inject",
-          {{"key", "c"}, {"scale", "b"}, {"refine", std::move(refine)}}}});
-  }
-  p.read();
-}
-
-static constexpr Family kFamilies[] = {
-    {"linear_attention", writeLinearAttention},
-    {"retnet", writeRetnet},
-    {"deltanet", writeDeltanet},
-    {"gated_deltanet", writeGatedDeltanet},
-    {"prism", writePrism},
-    {"gla", nullptr},
-    {"mamba", nullptr},
-    {"mamba2", nullptr},
-    {"gated_deltanet2", nullptr},
-    {"kda", nullptr},
-    {"gated_deltaproduct", nullptr},
-    {"rwkv7", nullptr},
-    {"mlstm", nullptr},
-    {"gated_rfa", nullptr},
-    {"hgrn", nullptr},
-    {"mingru", nullptr},
-    {"rg_lru", nullptr},
-    {"first_order", nullptr}};
-
-//===----------------------------------------------------------------------===//
-// Expansion
-//===----------------------------------------------------------------------===//
 
 namespace {
 
@@ -175,6 +30,7 @@ private:
   const Family *findFamily(const JsonNode &node);
   bool checkKeys(const Family &family);
   bool readVariant(const Family &family);
+  bool readDims(const Family &family);
   bool readOptions(const Family &family);
   JsonNode merge(const JsonNode *given, const ordered_json &own,
                  const JsonNode *computed, bool givenFirst);
@@ -197,7 +53,7 @@ private:
 
 const Family *FamilyExpander::findFamily(const JsonNode &node) {
   std::vector<llvm::StringRef> built, all;
-  for (const Family &family : kFamilies) {
+  for (const Family &family : getFamilyTable()) {
     all.push_back(family.name);
     if (family.write)
       built.push_back(family.name);
@@ -225,25 +81,39 @@ bool FamilyExpander::checkKeys(const Family &family) {
 }
 
 bool FamilyExpander::readVariant(const Family &family) {
-  const JsonNode *variant = root.find("variant");
-  if (family.write != writePrism)
-    return !variant || fail(variant->loc,
-                            "the family '" + family.name + "' has no variants");
-  static constexpr llvm::StringRef kVariants[] = {"v2", "v3"};
-  if (variant && !llvm::is_contained(kVariants, variant->string))
-    return fail(variant->loc,
-                "unknown variant '" + variant->string + "', expected v2 or v3",
-                nearestName(variant->string, kVariants));
-  preset.tied = variant && variant->string == "v2";
-  const JsonNode *rank = root.find("dims")->find("L");
-  if (!rank)
-    return fail(root.find("dims")->loc,
-                "the family '" + family.name + "' needs the dim 'L'");
-  preset.rank = rank->integer();
-  if (preset.tied && preset.rank == 0)
-    return fail(rank->loc,
+  if (const JsonNode *variant = root.find("variant")) {
+    if (family.variants.empty())
+      return fail(variant->loc,
+                  "the family '" + family.name + "' has no variants");
+    std::vector<llvm::StringRef> names(family.variants.begin(),
+                                       family.variants.end());
+    if (!llvm::is_contained(names, variant->string))
+      return fail(variant->loc,
+                  "unknown variant '" + variant->string + "', expected " +
+                      joinNames(names),
+                  nearestName(variant->string, names));
+    preset.variant = variant->string;
+  } else if (!family.variants.empty()) {
+    preset.variant = family.variants.front();
+  }
+  return true;
+}
+
+bool FamilyExpander::readDims(const Family &family) {
+  const JsonNode &dims = *root.find("dims");
+  if (!family.neededDim.empty() && !dims.find(family.neededDim))
+    return fail(dims.loc, "the family '" + family.name + "' needs the dim '" +
+                              family.neededDim + "'");
+  if (const JsonNode *rank = dims.find("L"))
+    preset.rank = rank->integer();
+  if (preset.variant == "v2" && preset.rank == 0)
+    return fail(dims.find("L")->loc,
                 "variant v2 has no L = 0, as its erase takes the key of the "
                 "first injection; expected L of at least 1");
+  if (!dims.find("H")) {
+    preset.keyHeads = "Hk";
+    preset.valueHeads = "Hv";
+  }
   return true;
 }
 
@@ -252,7 +122,7 @@ bool FamilyExpander::readOptions(const Family &family) {
   if (!options)
     return true;
   if (const JsonNode *activation = options->find("activation")) {
-    if (family.write != writePrism)
+    if (!family.hasActivation)
       return fail(activation->loc, "the family '" + family.name +
                                        "' has no option 'activation'");
     preset.activation = activation->string;
@@ -260,14 +130,14 @@ bool FamilyExpander::readOptions(const Family &family) {
   if (const JsonNode *scale = options->find("scale"))
     preset.readScale = toOrderedJson(*scale);
   if (const JsonNode *epsilon = options->find("l2norm")) {
-    if (preset.tied)
+    if (preset.variant == "v2")
       return fail(epsilon->loc, "variant v2 has no option 'l2norm'; it erases "
                                 "with the first key of c");
-    std::string text = toOrderedJson(*epsilon).dump();
-    preset.lets["q_unit"] = "l2norm(q, " + text + ")";
-    preset.lets["k_unit"] = "l2norm(k, " + text + ")";
-    preset.q = "q_unit";
-    preset.k = "k_unit";
+    if (!family.hasNorm || preset.variant == "dplr")
+      return fail(epsilon->loc,
+                  "the family '" + family.name + "' has no option 'l2norm'" +
+                      (family.hasNorm ? " in the variant dplr" : ""));
+    preset.normEpsilon = toOrderedJson(*epsilon);
   }
   return true;
 }
@@ -309,16 +179,11 @@ llvm::FailureOr<JsonNode> FamilyExpander::expand() {
     return root;
   }
   place = family->loc;
-  const JsonNode &dims = *root.find("dims");
-  if (!dims.find("H")) {
-    preset.keyHeads = "Hk";
-    preset.valueHeads = "Hv";
-  }
   const JsonNode *layout = root.find("layout");
   preset.headFirst = layout && layout->string == "head_first";
   const Family *found = findFamily(*family);
   if (!found || !checkKeys(*found) || !readVariant(*found) ||
-      !readOptions(*found))
+      !readDims(*found) || !readOptions(*found))
     return llvm::failure();
   found->write(preset);
 

@@ -42,10 +42,12 @@ private:
   bool readPlan(const JsonNode &node, Plan &plan);
   bool readTargets();
 
-  // ModelSteps.cpp: lets, steps, uses.
+  // ModelLets.cpp.
   bool readLets();
   bool resolve(Expr &expr, const JsonNode &text);
   bool resolveCall(Expr &expr, const JsonNode &text);
+
+  // ModelSteps.cpp: steps, uses.
   bool readSteps();
   bool readShorthand();
   bool readStep(const JsonNode &step);
@@ -54,7 +56,9 @@ private:
   bool readInject(const JsonNode &node);
   bool readRefine(const JsonNode &node, InjectStep &inject);
   bool readRead(const JsonNode &node);
+  bool readRepeat(const JsonNode &node);
   bool readOperand(const JsonNode &node, Operand &operand);
+  bool takeMicroStep(Operand &operand);
   bool expectAxes(const Operand &operand, llvm::StringRef role,
                   llvm::StringRef last);
   bool expectRank(const Operand &operand, llvm::StringRef role,
@@ -83,7 +87,18 @@ private:
   Spec &spec;
   SpecDiagnostic &diagnostic;
   llvm::StringSet<> used, decayGates;
+  /// Inside a repeat: its axis, and which micro-step is being read.
+  struct MicroStep {
+    std::string axis;
+    int64_t index;
+  };
+  std::optional<MicroStep> repeated;
 };
+
+/// The axes of one token's value of an input.
+Axes featureAxes(const Input &input);
+/// Names of all inputs and lets so far.
+std::vector<llvm::StringRef> valueNames(const Spec &spec);
 
 /// Replaces a family by what it stands for; a spec without family comes back as
 /// it is.

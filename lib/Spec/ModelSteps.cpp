@@ -1,142 +1,10 @@
-//===- ModelSteps.cpp - Lets and the steps of the recurrence --------------===//
+//===- ModelSteps.cpp - The steps of the recurrence -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
 #include "ModelBuilder.h"
 
 using namespace prism::spec;
-
-/// The axes of one token's value of an input.
-static Axes featureAxes(const Input &input) {
-  Axes axes;
-  for (const std::string &axis : input.axes)
-    if (!isOuterAxis(axis))
-      axes.push_back(axis);
-  return axes;
-}
-
-static std::vector<llvm::StringRef> valueNames(const Spec &spec) {
-  std::vector<llvm::StringRef> names;
-  for (const Input &input : spec.inputs)
-    names.push_back(input.name);
-  for (const Let &let : spec.lets)
-    names.push_back(let.name);
-  return names;
-}
-
-//===----------------------------------------------------------------------===//
-// Lets
-//===----------------------------------------------------------------------===//
-
-bool ModelBuilder::readLets() {
-  const JsonNode *lets = root.find("let");
-  if (!lets)
-    return true;
-  for (const JsonMember &member : lets->members) {
-    if (!checkNewName(member.key, member.keyLoc))
-      return false;
-    if (spec.findInput(member.key))
-      return fail(member.keyLoc,
-                  "let '" + member.key + "' has the name of an input");
-    ExprError error;
-    llvm::FailureOr<Expr> value = parseExpression(member.value.string, error);
-    if (failed(value))
-      return failInText(member.value, error.offset, error.message,
-                        error.nearest);
-    if (!resolve(*value, member.value))
-      return false;
-    spec.lets.push_back(
-        {member.key, member.value.string, std::move(*value), member.value.loc});
-  }
-  return true;
-}
-
-/// Finds the names of an expression and the axes of all its parts.
-bool ModelBuilder::resolve(Expr &expr, const JsonNode &text) {
-  for (Expr &operand : expr.operands)
-    if (!resolve(operand, text))
-      return false;
-  switch (expr.kind) {
-  case ExprKind::Number:
-    return true;
-  case ExprKind::Name: {
-    used.insert(expr.name);
-    if (const Input *input = spec.findInput(expr.name)) {
-      expr.axes = featureAxes(*input);
-      return true;
-    }
-    if (const Let *let = spec.findLet(expr.name)) {
-      expr.axes = let->value.axes;
-      return true;
-    }
-    if (root.find("let")->find(expr.name))
-      return failInText(
-          text, expr.offset,
-          "'" + expr.name +
-              "' is not an earlier let; a let sees those before it");
-    return failInText(text, expr.offset,
-                      "unknown name '" + expr.name +
-                          "', expected an input or an earlier let",
-                      nearestName(expr.name, valueNames(spec)));
-  }
-  case ExprKind::Call:
-    return resolveCall(expr, text);
-  default:
-    break;
-  }
-  for (const Expr &operand : expr.operands) {
-    if (operand.axes.empty())
-      continue;
-    if (!expr.axes.empty() && expr.axes != operand.axes)
-      return failInText(text, expr.offset,
-                        "operands of axes " + printAxes(expr.axes) + " and " +
-                            printAxes(operand.axes) +
-                            " do not combine; expected equal axes or a scalar");
-    expr.axes = operand.axes;
-  }
-  return true;
-}
-
-bool ModelBuilder::resolveCall(Expr &expr, const JsonNode &text) {
-  const Axes &argument = expr.operands.front().axes;
-  if (expr.function == Function::L2Norm) {
-    if (argument.empty())
-      return failInText(
-          text, expr.offset,
-          "l2norm of a scalar; expected a vector such as one of axes [K]");
-    if (expr.operands[1].number <= 0)
-      return failInText(
-          text, expr.operands[1].offset,
-          "expected an epsilon above 0 (a zero vector is divided by its root)");
-    expr.axes = argument;
-    return true;
-  }
-  if (expr.function == Function::Row) {
-    if (argument.empty())
-      return failInText(
-          text, expr.offset,
-          "row of a scalar; expected a value with axes such as [L, K]");
-    double row = expr.operands[1].number;
-    int64_t rows = spec.extent(argument.front());
-    if (row >= rows || row != static_cast<int64_t>(row))
-      return failInText(text, expr.operands[1].offset,
-                        "expected a row from 0 to " + llvm::Twine(rows - 1) +
-                            " of axis '" + argument.front() + "'");
-    expr.axes.assign(argument.begin() + 1, argument.end());
-    return true;
-  }
-  for (const Expr &operand : expr.operands) {
-    if (operand.axes.empty())
-      continue;
-    if (!expr.axes.empty() && expr.axes != operand.axes)
-      return failInText(text, expr.offset,
-                        "arguments of axes " + printAxes(expr.axes) + " and " +
-                            printAxes(operand.axes) +
-                            " do not combine; expected equal axes or a scalar");
-    expr.axes = operand.axes;
-  }
-  return true;
-}
 
 //===----------------------------------------------------------------------===//
 // Operands
@@ -152,11 +20,11 @@ bool ModelBuilder::readOperand(const JsonNode &node, Operand &operand) {
   used.insert(operand.name);
   if (const Input *input = spec.findInput(operand.name)) {
     operand.axes = featureAxes(*input);
-    return true;
+    return takeMicroStep(operand);
   }
   if (const Let *let = spec.findLet(operand.name)) {
     operand.axes = let->value.axes;
-    return true;
+    return takeMicroStep(operand);
   }
   auto names = valueNames(spec);
   llvm::StringRef nearest = nearestName(operand.name, names);
@@ -164,6 +32,36 @@ bool ModelBuilder::readOperand(const JsonNode &node, Operand &operand) {
               "unknown name '" + operand.name +
                   "', expected an input or a let (" + joinNames(names) + ")",
               nearest);
+}
+
+/// Inside a repeat, what has its axis is taken row by row: a let of its own for
+/// each micro-step.
+bool ModelBuilder::takeMicroStep(Operand &operand) {
+  if (!repeated || operand.axes.empty() ||
+      operand.axes.front() != repeated->axis)
+    return true;
+  std::string index = std::to_string(repeated->index);
+  std::string name = operand.name + "_" + index;
+  std::string text = "row(" + operand.name + ", " + index + ")";
+  Axes rest(operand.axes.begin() + 1, operand.axes.end());
+  const Let *known = spec.findLet(name);
+  if (spec.findInput(name) || (known && known->text != text))
+    return fail(operand.loc, "micro-step " + index + " of '" + operand.name +
+                                 "' is the let '" + name +
+                                 "', and that name is taken");
+  if (!known) {
+    if (!checkNewName(name, operand.loc))
+      return false;
+    ExprError error;
+    llvm::FailureOr<Expr> row = parseExpression(text, error);
+    row->axes = rest;
+    row->operands[0].axes = operand.axes;
+    spec.lets.push_back({name, text, std::move(*row), operand.loc});
+  }
+  used.insert(name);
+  operand.name = name;
+  operand.axes = rest;
+  return true;
 }
 
 /// A vector of axes [last] or ranks of them, [any, last].
@@ -252,10 +150,37 @@ bool ModelBuilder::readStep(const JsonNode &step) {
     return readErase(member.value);
   if (member.key == "inject")
     return readInject(member.value);
+  if (member.key == "repeat")
+    return readRepeat(member.value);
   if (const JsonNode *when = member.value.find("when"))
     return fail(when->loc, "'when' inside 'steps'; the place of a read in the "
                            "list says when it reads");
   return readRead(member.value);
+}
+
+/// The steps of each micro-step, one after the other.
+bool ModelBuilder::readRepeat(const JsonNode &node) {
+  const JsonNode &axis = *node.find("axis");
+  const Dim *dim = spec.findDim(axis.string);
+  bool ownDim = dim && !isOuterAxis(axis.string) && axis.string != "K" &&
+                axis.string != "V";
+  if (!ownDim)
+    return fail(axis.loc, "expected a dim of your own, such as M, found '" +
+                              axis.string + "'");
+  constexpr int64_t kMost = 64; // each is written out
+  if (*dim->extent < 1 || *dim->extent > kMost)
+    return fail(axis.loc, "expected 1 to " + llvm::Twine(kMost) +
+                              " micro-steps, '" + axis.string + "' has " +
+                              llvm::Twine(*dim->extent));
+  int64_t count = *dim->extent;
+  for (int64_t i = 0; i < count; ++i) {
+    repeated = {axis.string, i};
+    for (const JsonNode &step : node.find("steps")->items)
+      if (!readStep(step))
+        return false;
+  }
+  repeated.reset();
+  return true;
 }
 
 bool ModelBuilder::readDecay(const JsonNode &node) {
@@ -263,6 +188,7 @@ bool ModelBuilder::readDecay(const JsonNode &node) {
   const JsonNode &gate = node.is(JsonKind::String) ? node : *node.find("gate");
   if (!readOperand(gate, decay.gate))
     return false;
+  decayGates.insert(gate.string); // of a micro-step, the whole
   decayGates.insert(decay.gate.name);
   const Axes forms[] = {{}, {"K"}, {"V"}, {"K", "V"}};
   const Axes *form = llvm::find(forms, decay.gate.axes);

@@ -189,6 +189,17 @@ SpecStructure::SpecStructure() {
     list->maxItems = 64;
     return list;
   };
+  Shape *repeat = make(kObject);
+  repeat->def = "repeat";
+  Shape *axisName = make(kString);
+  axisName->pattern = Pattern::DimName;
+  repeat->fields = {
+      {"axis", axisName, true, "the axis of micro-steps, a dim of your own"},
+      {"steps",
+       listOf(makeStep({decayField, eraseField, injectField}, "micro_step"), 1),
+       true, "the steps of each micro-step, in order"}};
+  Field repeatField{"repeat", repeat, false,
+                    "micro-steps of one token, one after the other"};
   // One injection or read may stand without its list.
   auto oneOrList = [&](const Shape *one) {
     Shape *shape = make(kArray | kObject);
@@ -240,9 +251,10 @@ SpecStructure::SpecStructure() {
       {"inputs", makeInputs(), false, "arrays of a call, by name"},
       {"let", let, false, "values computed per token from inputs"},
       {"steps",
-       listOf(
-           makeStep({decayField, eraseField, injectField, readField}, "step"),
-           1),
+       listOf(makeStep(
+                  {decayField, eraseField, injectField, readField, repeatField},
+                  "step"),
+              1),
        false, "the step of the recurrence, in order"},
       {"transition",
        listOf(makeStep({decayField, eraseField}, "transition_step"), 0), false,

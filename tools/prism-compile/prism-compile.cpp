@@ -7,6 +7,7 @@
 #include "Prism/Compiler/PlanFile.h"
 #include "Prism/Import/Import.h"
 #include "Prism/Registration/Registration.h"
+#include "Prism/Spec/Families.h"
 #include "Prism/Spec/Spec.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -25,9 +26,8 @@ using namespace prism;
 namespace cl = llvm::cl;
 
 static cl::OptionCategory category("prism-compile");
-static cl::opt<std::string> input(cl::Positional,
-                                  cl::desc("SPEC.json|MODULE.mlir"),
-                                  cl::Required, cl::cat(category));
+static cl::opt<std::string>
+    input(cl::Positional, cl::desc("SPEC.json|MODULE.mlir"), cl::cat(category));
 static cl::opt<std::string> output(
     "o",
     cl::desc(
@@ -54,6 +54,10 @@ static cl::opt<bool> expand(
     "expand",
     cl::desc("print the spec written out: no family, all defaults in place"),
     cl::cat(category));
+static cl::opt<bool>
+    listFamilies("list-families",
+                 cl::desc("print the families that a spec may name"),
+                 cl::cat(category));
 static cl::opt<bool> explain(
     "explain",
     cl::desc("say what was recognised, what was chosen, and what it costs"),
@@ -101,6 +105,7 @@ static constexpr const char *overview =
   prism-compile examples/prism_l2.json --check --shape B=2,T=1000
   prism-compile examples/gated_deltanet.json --emit=tile
   prism-compile examples/prism_l2.json --explain --emit=plan
+  prism-compile --list-families
 )";
 
 LogicalResult prism::usageError(const llvm::Twine &message) {
@@ -149,20 +154,34 @@ static FailureOr<std::vector<std::string>> chooseTargets(const Input &in) {
   return split;
 }
 
+static int printFamilies() {
+  for (const spec::FamilySummary &family : spec::listFamilies()) {
+    llvm::outs() << llvm::left_justify(family.name, 20) << family.summary;
+    if (!family.variants.empty())
+      llvm::outs() << " (variants: " << llvm::join(family.variants, ", ")
+                   << ")";
+    llvm::outs() << "\n";
+  }
+  return 0;
+}
+
 /// An option that another one would leave without effect, or "".
 static std::string unusedOption() {
   std::pair<const char *, bool> given[] = {
-      {"--check", checkFlag},
-      {"--explain", explain},
-      {"--sample", !sample.empty()},
-      {"--emit", emit.getNumOccurrences() > 0},
-      {"-o", !output.empty()}};
+      {"--check", checkFlag},        {"--explain", explain},
+      {"--sample", !sample.empty()}, {"--emit", emit.getNumOccurrences() > 0},
+      {"-o", !output.empty()},       {"--expand", expand},
+      {"SPEC.json", !input.empty()}};
   auto first = [&](ArrayRef<StringRef> names, const char *reason) {
     for (auto [name, isGiven] : given)
       if (isGiven && llvm::is_contained(names, name))
         return std::string(reason) + " and takes no " + name;
     return std::string();
   };
+  if (listFamilies)
+    return first({"--check", "--explain", "--sample", "--emit", "-o",
+                  "--expand", "SPEC.json"},
+                 "--list-families prints names");
   if (expand)
     return first({"--check", "--explain", "--sample", "--emit", "-o"},
                  "--expand prints the spec");
@@ -335,6 +354,10 @@ int main(int argc, char **argv) {
   }
   if (std::string unused = unusedOption(); !unused.empty())
     return fail(unused);
+  if (listFamilies)
+    return printFamilies();
+  if (input.empty())
+    return fail("expected SPEC.json or MODULE.mlir; --help shows examples");
   DialectRegistry registry;
   registerPrismDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);

@@ -1,0 +1,135 @@
+//===- ModelLets.cpp - Values computed from inputs ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "ModelBuilder.h"
+
+using namespace prism::spec;
+
+/// The axes of one token's value of an input.
+Axes prism::spec::featureAxes(const Input &input) {
+  Axes axes;
+  for (const std::string &axis : input.axes)
+    if (!isOuterAxis(axis))
+      axes.push_back(axis);
+  return axes;
+}
+
+std::vector<llvm::StringRef> prism::spec::valueNames(const Spec &spec) {
+  std::vector<llvm::StringRef> names;
+  for (const Input &input : spec.inputs)
+    names.push_back(input.name);
+  for (const Let &let : spec.lets)
+    names.push_back(let.name);
+  return names;
+}
+
+bool ModelBuilder::readLets() {
+  const JsonNode *lets = root.find("let");
+  if (!lets)
+    return true;
+  for (const JsonMember &member : lets->members) {
+    if (!checkNewName(member.key, member.keyLoc))
+      return false;
+    if (spec.findInput(member.key))
+      return fail(member.keyLoc,
+                  "let '" + member.key + "' has the name of an input");
+    ExprError error;
+    llvm::FailureOr<Expr> value = parseExpression(member.value.string, error);
+    if (failed(value))
+      return failInText(member.value, error.offset, error.message,
+                        error.nearest);
+    if (!resolve(*value, member.value))
+      return false;
+    spec.lets.push_back(
+        {member.key, member.value.string, std::move(*value), member.value.loc});
+  }
+  return true;
+}
+
+/// Finds the names of an expression and the axes of all its parts.
+bool ModelBuilder::resolve(Expr &expr, const JsonNode &text) {
+  for (Expr &operand : expr.operands)
+    if (!resolve(operand, text))
+      return false;
+  switch (expr.kind) {
+  case ExprKind::Number:
+    return true;
+  case ExprKind::Name: {
+    used.insert(expr.name);
+    if (const Input *input = spec.findInput(expr.name)) {
+      expr.axes = featureAxes(*input);
+      return true;
+    }
+    if (const Let *let = spec.findLet(expr.name)) {
+      expr.axes = let->value.axes;
+      return true;
+    }
+    if (root.find("let")->find(expr.name))
+      return failInText(
+          text, expr.offset,
+          "'" + expr.name +
+              "' is not an earlier let; a let sees those before it");
+    return failInText(text, expr.offset,
+                      "unknown name '" + expr.name +
+                          "', expected an input or an earlier let",
+                      nearestName(expr.name, valueNames(spec)));
+  }
+  case ExprKind::Call:
+    return resolveCall(expr, text);
+  default:
+    break;
+  }
+  for (const Expr &operand : expr.operands) {
+    if (operand.axes.empty())
+      continue;
+    if (!expr.axes.empty() && expr.axes != operand.axes)
+      return failInText(text, expr.offset,
+                        "operands of axes " + printAxes(expr.axes) + " and " +
+                            printAxes(operand.axes) +
+                            " do not combine; expected equal axes or a scalar");
+    expr.axes = operand.axes;
+  }
+  return true;
+}
+
+bool ModelBuilder::resolveCall(Expr &expr, const JsonNode &text) {
+  const Axes &argument = expr.operands.front().axes;
+  if (expr.function == Function::L2Norm) {
+    if (argument.empty())
+      return failInText(
+          text, expr.offset,
+          "l2norm of a scalar; expected a vector such as one of axes [K]");
+    if (expr.operands[1].number <= 0)
+      return failInText(
+          text, expr.operands[1].offset,
+          "expected an epsilon above 0 (a zero vector is divided by its root)");
+    expr.axes = argument;
+    return true;
+  }
+  if (expr.function == Function::Row) {
+    if (argument.empty())
+      return failInText(
+          text, expr.offset,
+          "row of a scalar; expected a value with axes such as [L, K]");
+    double row = expr.operands[1].number;
+    int64_t rows = spec.extent(argument.front());
+    if (row >= rows || row != static_cast<int64_t>(row))
+      return failInText(text, expr.operands[1].offset,
+                        "expected a row from 0 to " + llvm::Twine(rows - 1) +
+                            " of axis '" + argument.front() + "'");
+    expr.axes.assign(argument.begin() + 1, argument.end());
+    return true;
+  }
+  for (const Expr &operand : expr.operands) {
+    if (operand.axes.empty())
+      continue;
+    if (!expr.axes.empty() && expr.axes != operand.axes)
+      return failInText(text, expr.offset,
+                        "arguments of axes " + printAxes(expr.axes) + " and " +
+                            printAxes(operand.axes) +
+                            " do not combine; expected equal axes or a scalar");
+    expr.axes = operand.axes;
+  }
+  return true;
+}
