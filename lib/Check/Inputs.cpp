@@ -26,8 +26,10 @@ std::optional<GateSet> check::parseGateSet(StringRef name) {
 namespace {
 enum class Use { normal, unitVector, fraction, gate };
 
-/// How a step uses an input, looking through casts.
+/// How a step uses an input, looking through casts. What multiplies a key is a
+/// gate of its channels.
 Use useOf(Value value) {
+  bool scalesKey = false;
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
     if (isa<arith::ExtFOp, arith::TruncFOp>(user)) {
@@ -35,6 +37,8 @@ Use useOf(Value value) {
       if (inner != Use::normal)
         return inner;
     }
+    scalesKey |= isa<arith::MulFOp>(user) &&
+                 useOf(user->getResult(0)) == Use::unitVector;
     Value used = use.get();
     if (auto decay = dyn_cast<scan::DecayOp>(user);
         decay && decay.getLogGate() == used)
@@ -54,7 +58,7 @@ Use useOf(Value value) {
         read && read.getQuery() == used)
       return Use::unitVector;
   }
-  return Use::normal;
+  return scalesKey ? Use::fraction : Use::normal;
 }
 
 class Generator {

@@ -5,6 +5,7 @@
 #include "ExpressionEmitter.h"
 #include "Prism/Dialect/Scan/IR/Scan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <cmath>
@@ -42,10 +43,40 @@ Value ExpressionEmitter::constant(double value, Type like, Location loc) {
   return arith::ConstantOp::create(builder, loc, attr);
 }
 
+Value ExpressionEmitter::repeat(Value value, ArrayRef<std::string> from,
+                                ArrayRef<std::string> to,
+                                ArrayRef<int64_t> shape, Location loc) {
+  auto result = RankedTensorType::get(shape, type);
+  if (from.empty() || from == to)
+    return spread(value, result, loc);
+  SmallVector<int64_t> added;
+  for (auto [i, axis] : llvm::enumerate(to))
+    if (!llvm::is_contained(from, axis))
+      added.push_back(i);
+  Value empty = tensor::EmptyOp::create(builder, loc, shape, type);
+  return linalg::BroadcastOp::create(builder, loc, value, empty, added)
+      ->getResult(0);
+}
+
 template <typename Op>
-Value ExpressionEmitter::binary(Value a, Value b, Location loc) {
-  Type shape = isa<RankedTensorType>(a.getType()) ? a.getType() : b.getType();
-  return Op::create(builder, loc, spread(a, shape, loc), spread(b, shape, loc));
+Value ExpressionEmitter::binary(const Expr &expr, Location loc) {
+  // One after the other, so that IR is stable.
+  Value left = emit(expr.operands[0], loc);
+  Value right = emit(expr.operands[1], loc);
+  if (expr.axes.empty())
+    return Op::create(builder, loc, left, right);
+  SmallVector<int64_t> shape(expr.axes.size(), 0);
+  for (auto [i, axis] : llvm::enumerate(expr.axes))
+    for (auto [operand, value] :
+         {std::pair(&expr.operands[0], left), {&expr.operands[1], right}}) {
+      auto at = llvm::find(operand->axes, axis);
+      if (at != operand->axes.end())
+        shape[i] = cast<RankedTensorType>(value.getType())
+                       .getDimSize(at - operand->axes.begin());
+    }
+  left = repeat(left, expr.operands[0].axes, expr.axes, shape, loc);
+  right = repeat(right, expr.operands[1].axes, expr.axes, shape, loc);
+  return Op::create(builder, loc, left, right);
 }
 
 //===----------------------------------------------------------------------===//
@@ -192,45 +223,36 @@ Value ExpressionEmitter::emitCall(const Expr &expr, Location loc) {
     return emitRow(raw(expr.operands[0]),
                    static_cast<int64_t>(expr.operands[1].number), loc);
   case Function::Max:
-    return binary<arith::MaximumFOp>(emit(expr.operands[0], loc),
-                                     emit(expr.operands[1], loc), loc);
+    return binary<arith::MaximumFOp>(expr, loc);
   case Function::Min:
-    return binary<arith::MinimumFOp>(emit(expr.operands[0], loc),
-                                     emit(expr.operands[1], loc), loc);
+    return binary<arith::MinimumFOp>(expr, loc);
   case Function::Pow:
     if (std::optional<int64_t> exponent = wholeNumber(expr.operands[1]))
       return power(emit(expr.operands[0], loc), *exponent, loc);
-    return binary<math::PowFOp>(emit(expr.operands[0], loc),
-                                emit(expr.operands[1], loc), loc);
+    return binary<math::PowFOp>(expr, loc);
   default:
     return emitUnary(expr.function, emit(expr.operands[0], loc), loc);
   }
 }
 
 Value ExpressionEmitter::emit(const Expr &expr, Location loc) {
-  auto operand = [&](unsigned i) { return emit(expr.operands[i], loc); };
   switch (expr.kind) {
   case ExprKind::Number:
     return constant(expr.number, type, loc);
   case ExprKind::Name:
     return extend(find(expr.name), loc);
   case ExprKind::Negate:
-    return arith::NegFOp::create(builder, loc, operand(0));
+    return arith::NegFOp::create(builder, loc, emit(expr.operands[0], loc));
   case ExprKind::Add:
+    return binary<arith::AddFOp>(expr, loc);
   case ExprKind::Subtract:
+    return binary<arith::SubFOp>(expr, loc);
   case ExprKind::Multiply:
+    return binary<arith::MulFOp>(expr, loc);
   case ExprKind::Divide:
-    break;
+    return binary<arith::DivFOp>(expr, loc);
   case ExprKind::Call:
     return emitCall(expr, loc);
   }
-  Value left = operand(0),
-        right = operand(1); // in this order, so that IR is stable
-  if (expr.kind == ExprKind::Add)
-    return binary<arith::AddFOp>(left, right, loc);
-  if (expr.kind == ExprKind::Subtract)
-    return binary<arith::SubFOp>(left, right, loc);
-  if (expr.kind == ExprKind::Multiply)
-    return binary<arith::MulFOp>(left, right, loc);
-  return binary<arith::DivFOp>(left, right, loc);
+  llvm_unreachable("unknown kind of expression");
 }

@@ -44,8 +44,13 @@ private:
   mlir::Value sigmoid(mlir::Value x, mlir::Location loc);
   mlir::Value power(mlir::Value x, int64_t exponent, mlir::Location loc);
   mlir::Value softplus(mlir::Value x, mlir::Location loc);
+  /// `value` of the axes `from` repeated to `to`, which has `shape`.
+  mlir::Value repeat(mlir::Value value, llvm::ArrayRef<std::string> from,
+                     llvm::ArrayRef<std::string> to,
+                     llvm::ArrayRef<int64_t> shape, mlir::Location loc);
+  /// An elementwise op on both operands, each repeated to the axes of both.
   template <typename Op>
-  mlir::Value binary(mlir::Value a, mlir::Value b, mlir::Location loc);
+  mlir::Value binary(const Expr &expr, mlir::Location loc);
 
   mlir::OpBuilder &builder;
   mlir::FloatType type;

@@ -14,6 +14,7 @@
 #include "Prism/Dialect/Scan/IR/Scan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Verifier.h"
@@ -52,8 +53,9 @@ private:
   void add(const EraseStep &step, Location loc);
   void add(const InjectStep &step, Location loc);
   void add(const ReadStep &step, Location loc);
-  /// An operand in its own type.
-  Value vector(const Operand &operand) { return values.lookup(operand.name); }
+  /// An operand in its own type; the key or query of a state of one row that
+  /// was left out is a vector of 1.
+  Value vector(const Operand &operand, Location loc);
   /// A gate, strength or scale: in the arithmetic type and, beside ranks, one
   /// per rank.
   Value coefficient(const Operand &operand, Value beside, Location loc);
@@ -191,12 +193,20 @@ scan::RecurrenceOp Importer::makeRecurrence(func::FuncOp function,
 // The step
 //===----------------------------------------------------------------------===//
 
+Value Importer::vector(const Operand &operand, Location loc) {
+  if (!operand.number)
+    return values.lookup(operand.name);
+  FloatType type = floatType(spec.computeType());
+  return ExpressionEmitter(builder, type, {})
+      .constant(*operand.number, RankedTensorType::get({1}, type), loc);
+}
+
 Value Importer::coefficient(const Operand &operand, Value beside,
                             Location loc) {
   FloatType type = floatType(spec.computeType());
   ExpressionEmitter emitter(builder, type, {});
   Value value = operand.number ? emitter.constant(*operand.number, type, loc)
-                               : emitter.extend(vector(operand), loc);
+                               : emitter.extend(vector(operand, loc), loc);
   auto vectors = cast<RankedTensorType>(beside.getType());
   if (vectors.getRank() < 2)
     return value;
@@ -206,31 +216,31 @@ Value Importer::coefficient(const Operand &operand, Value beside,
 
 void Importer::add(const DecayStep &step, Location loc) {
   ExpressionEmitter emitter(builder, floatType(spec.computeType()), {});
-  Value gate = emitter.extend(vector(step.gate), loc);
+  Value gate = emitter.extend(vector(step.gate, loc), loc);
   state = scan::DecayOp::create(builder, loc, state, gate,
                                 static_cast<scan::DecayAlong>(step.along));
 }
 
 void Importer::add(const EraseStep &step, Location loc) {
-  Value read = vector(step.read), write = vector(step.write);
+  Value read = vector(step.read, loc), write = vector(step.write, loc);
   Value strength = coefficient(step.strength, read, loc);
   Value of = step.ofPrevious && state != previous ? previous : Value();
   state = scan::EraseOp::create(builder, loc, state, of, read, write, strength);
 }
 
 void Importer::add(const InjectStep &step, Location loc) {
-  Value key = vector(step.key), value, scale;
+  Value key = vector(step.key, loc), value, scale;
   if (step.refine) {
     const Refine &refine = *step.refine;
-    Value gain = vector(refine.gain);
+    Value gain = vector(refine.gain, loc);
     Type type = cast<RankedTensorType>(gain.getType())
                     .clone(floatType(spec.computeType()));
     value = scan::RefineOp::create(
-        builder, locate(refine.gain.loc), type, vector(refine.anchor),
-        vector(refine.value), gain,
+        builder, locate(refine.gain.loc), type, vector(refine.anchor, loc),
+        vector(refine.value, loc), gain,
         static_cast<scan::Activation>(refine.activation));
   } else {
-    value = vector(*step.value);
+    value = vector(*step.value, loc);
   }
   if (step.scale)
     scale = coefficient(*step.scale, key, loc);
@@ -239,8 +249,8 @@ void Importer::add(const InjectStep &step, Location loc) {
 
 void Importer::add(const ReadStep &step, Location loc) {
   auto type = RankedTensorType::get({spec.extent("V")}, floatType(spec.io));
-  read.push_back(scan::ReadOp::create(builder, loc, type, state,
-                                      vector(step.query), APFloat(step.scale)));
+  read.push_back(scan::ReadOp::create(
+      builder, loc, type, state, vector(step.query, loc), APFloat(step.scale)));
 }
 
 void Importer::fillStep(scan::RecurrenceOp recurrence) {
@@ -289,8 +299,8 @@ OwningOpRef<ModuleOp> Importer::import() {
 
 OwningOpRef<ModuleOp> prism::spec::importSpec(const Spec &spec,
                                               MLIRContext *context) {
-  context
-      ->loadDialect<arith::ArithDialect, func::FuncDialect, math::MathDialect,
-                    tensor::TensorDialect, scan::ScanDialect>();
+  context->loadDialect<arith::ArithDialect, func::FuncDialect,
+                       linalg::LinalgDialect, math::MathDialect,
+                       tensor::TensorDialect, scan::ScanDialect>();
   return Importer(spec, context).import();
 }

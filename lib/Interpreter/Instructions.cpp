@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StepProgram.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -243,6 +244,23 @@ static Instruction makeExtractSlice(tensor::ExtractSliceOp op,
   return makeGather(in[0], out, std::move(from));
 }
 
+/// Element i of the result is the input's with the added axes left out.
+static Instruction makeBroadcast(linalg::BroadcastOp op, ArrayRef<Slot> in,
+                                 Slot out) {
+  ArrayRef<int64_t> shape =
+      cast<RankedTensorType>(op->getResult(0).getType()).getShape();
+  std::vector<int64_t> from = {0};
+  for (auto [axis, extent] : llvm::enumerate(shape)) {
+    bool added = llvm::is_contained(op.getDimensions(), int64_t(axis));
+    std::vector<int64_t> next;
+    for (int64_t base : from)
+      for (int64_t i = 0; i < extent; ++i)
+        next.push_back(added ? base : base * extent + i);
+    from = std::move(next);
+  }
+  return makeGather(in[0], out, std::move(from));
+}
+
 static Instruction makeConcat(tensor::ConcatOp op, ArrayRef<Slot> in,
                               Slot out) {
   ArrayRef<int64_t> shape = op.getResultType().getShape();
@@ -267,6 +285,8 @@ static Instruction makeTensorOp(Operation &op, ArrayRef<Slot> in, Slot out) {
               llvm::copy(a.in(m), out.in(m).begin());
             };
           })
+      .Case([&](tensor::EmptyOp) -> Instruction { return [](double *) {}; })
+      .Case([&](linalg::BroadcastOp b) { return makeBroadcast(b, in, out); })
       .Case([&](tensor::SplatOp) -> Instruction {
         return
             [a = in[0], out](double *m) { llvm::fill(out.in(m), m[a.offset]); };

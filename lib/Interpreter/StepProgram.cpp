@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StepProgram.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -156,7 +157,9 @@ LogicalResult StepProgram::add(Operation &inner) {
       return failure();
     operands.push_back(*slot);
   }
-  if (inner.getNumResults() == 1 && inner.getNumRegions() == 0) {
+  // The body of linalg.broadcast says nothing that its name does not.
+  bool isPlain = inner.getNumRegions() == 0 || isa<linalg::BroadcastOp>(inner);
+  if (inner.getNumResults() == 1 && isPlain) {
     Slot result = makeSlot(inner.getResult(0).getType());
     if (Instruction instruction = makeInstruction(inner, operands, result)) {
       slots[inner.getResult(0)] = result;

@@ -55,7 +55,9 @@ struct StepPrinter {
     return {{"erase", std::move(json)}};
   }
   ordered_json operator()(const InjectStep &inject) const {
-    ordered_json json = {{"key", inject.key.name}};
+    ordered_json json = ordered_json::object();
+    if (!inject.key.number)
+      json["key"] = inject.key.name;
     if (inject.value)
       json["value"] = inject.value->name;
     if (inject.scale)
@@ -69,10 +71,12 @@ struct StepPrinter {
     return {{"inject", std::move(json)}};
   }
   ordered_json operator()(const ReadStep &read) const {
-    return {{"read",
-             {{"query", read.query.name},
-              {"scale", toJson(read.scale)},
-              {"output", read.output}}}};
+    ordered_json json = ordered_json::object();
+    if (!read.query.number)
+      json["query"] = read.query.name;
+    json["scale"] = toJson(read.scale);
+    json["output"] = read.output;
+    return {{"read", std::move(json)}};
   }
 };
 

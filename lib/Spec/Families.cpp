@@ -32,6 +32,7 @@ private:
   bool readVariant(const Family &family);
   bool readDims(const Family &family);
   bool readOptions(const Family &family);
+  std::string gateType() const;
   JsonNode merge(const JsonNode *given, const ordered_json &own,
                  const JsonNode *computed, bool givenFirst);
   bool fail(const SourceLoc &loc, const llvm::Twine &message,
@@ -110,6 +111,11 @@ bool FamilyExpander::readDims(const Family &family) {
     return fail(dims.find("L")->loc,
                 "variant v2 has no L = 0, as its erase takes the key of the "
                 "first injection; expected L of at least 1");
+  const JsonNode *keys = dims.find("K");
+  if (family.isElementwise && keys && keys->integer() != 1)
+    return fail(keys->loc, "the family '" + family.name +
+                               "' is elementwise: its state has K = 1, found " +
+                               llvm::Twine(keys->integer()));
   if (!dims.find("H")) {
     preset.keyHeads = "Hk";
     preset.valueHeads = "Hv";
@@ -140,6 +146,16 @@ bool FamilyExpander::readOptions(const Family &family) {
     preset.normEpsilon = toOrderedJson(*epsilon);
   }
   return true;
+}
+
+/// dtype.gate, or its default.
+std::string FamilyExpander::gateType() const {
+  const JsonNode *types = root.find("dtype");
+  const JsonNode *gate = types ? types->find("gate") : nullptr,
+                 *io = types ? types->find("io") : nullptr;
+  if (gate)
+    return gate->string;
+  return io && io->string == "f64" ? "f64" : "f32";
 }
 
 /// The family's own members with given ones of the same name in their place,
@@ -181,6 +197,7 @@ llvm::FailureOr<JsonNode> FamilyExpander::expand() {
   place = family->loc;
   const JsonNode *layout = root.find("layout");
   preset.headFirst = layout && layout->string == "head_first";
+  preset.gateType = gateType();
   const Family *found = findFamily(*family);
   if (!found || !checkKeys(*found) || !readVariant(*found) ||
       !readDims(*found) || !readOptions(*found))
@@ -195,6 +212,10 @@ llvm::FailureOr<JsonNode> FamilyExpander::expand() {
   for (const JsonMember &member : root.members)
     if (!llvm::is_contained(kReplaced, member.key))
       result.members.push_back(member);
+  if (found->isElementwise && !root.find("dims")->find("K"))
+    llvm::find_if(result.members, [](const JsonMember &member) {
+      return member.key == "dims";
+    })->value.members.push_back({"K", place, fromOrderedJson(1, place)});
   const JsonNode *inputs = root.find("inputs"), *lets = root.find("let");
   result.members.push_back(
       {"inputs", place,

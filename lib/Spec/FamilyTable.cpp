@@ -29,7 +29,7 @@ void Preset::input(const char *name, bool ofKeys,
 void Preset::parameter(const char *name, std::vector<std::string> features) {
   std::vector<std::string> axes = {valueHeads};
   axes.insert(axes.end(), features.begin(), features.end());
-  inputs[name] = axes;
+  inputs[name] = {{"axes", axes}, {"dtype", gateType}};
 }
 
 void Preset::queriesKeysValues() {
@@ -79,6 +79,17 @@ void Preset::read(const std::string &query) {
   steps.push_back({{"read", std::move(step)}});
 }
 
+void Preset::injectRow(const std::string &value) {
+  steps.push_back({{"inject", {{"value", value}}}});
+}
+
+void Preset::readRow() {
+  Json step = Json::object();
+  if (!readScale.is_null())
+    step["scale"] = readScale;
+  steps.push_back({{"read", std::move(step)}});
+}
+
 //===----------------------------------------------------------------------===//
 // Decays and injections
 //===----------------------------------------------------------------------===//
@@ -106,6 +117,22 @@ static void writeGla(Preset &p) {
   p.decay("log_alpha");
   p.inject(k, "v");
   p.read(q);
+}
+
+/// V channels of K states each: an element decays by its own A and its
+/// channel's step size.
+static void writeMamba(Preset &p) {
+  p.input("x", false, {"V"});
+  p.input("dt", false, {"V"});
+  p.parameter("A_log", {"K", "V"});
+  p.input("B", true, {"K"});
+  p.input("C", true, {"K"});
+  p.let("delta", "softplus(dt)");
+  p.let("log_decay", "-exp(A_log) * delta");
+  p.let("stepped", "delta * x");
+  p.decay("log_decay");
+  p.inject("B", "stepped");
+  p.read("C");
 }
 
 /// Key heads are the groups that share B and C.
@@ -206,6 +233,47 @@ static void writeRwkv7(Preset &p) {
 }
 
 //===----------------------------------------------------------------------===//
+// Elementwise
+//===----------------------------------------------------------------------===//
+
+static void writeElementwise(Preset &p, const char *gate, const char *value) {
+  p.decay(gate);
+  p.injectRow(value);
+  p.readRow();
+}
+
+static void writeFirstOrder(Preset &p) {
+  p.input("x", false, {"V"});
+  p.input("log_a", false, {"V"});
+  writeElementwise(p, "log_a", "x");
+}
+
+static void writeHgrn(Preset &p) {
+  p.input("i", false, {"V"});
+  p.input("log_f", false, {"V"});
+  p.let("gated_input", "-expm1(log_f) * i"); // (1 - f) i
+  writeElementwise(p, "log_f", "gated_input");
+}
+
+static void writeMingru(Preset &p) {
+  p.input("h_tilde", false, {"V"});
+  p.input("z_logit", false, {"V"});
+  p.let("log_keep", "logsigmoid(-z_logit)"); // log (1 - z)
+  p.let("candidate", "sigmoid(z_logit) * h_tilde");
+  writeElementwise(p, "log_keep", "candidate");
+}
+
+static void writeRgLru(Preset &p) {
+  p.input("x", false, {"V"});
+  p.input("r_logit", false, {"V"});
+  p.input("i_logit", false, {"V"});
+  p.parameter("Lambda", {"V"});
+  p.let("log_a", "8 * sigmoid(r_logit) * logsigmoid(Lambda)");
+  p.let("gated_input", "sqrt(-expm1(2 * log_a)) * sigmoid(i_logit) * x");
+  writeElementwise(p, "log_a", "gated_input");
+}
+
+//===----------------------------------------------------------------------===//
 // PRISM
 //===----------------------------------------------------------------------===//
 
@@ -251,53 +319,83 @@ static void writePrism(Preset &p) {
 // The table
 //===----------------------------------------------------------------------===//
 
-llvm::ArrayRef<Family> prism::spec::getFamilyTable() {
-  static constexpr Family kFamilies[] = {
-      {"linear_attention", "S <- S + k v^T", writeLinearAttention, {}},
-      {"retnet", "a constant decay per head", writeRetnet, {}},
-      {"gla", "a decay per key channel", writeGla, {}},
-      {"mamba",
-       "S6: a decay per element, from dt and A",
-       nullptr,
-       {},
-       "",
-       false,
-       /*hasNorm=*/false},
-      {"mamba2",
-       "SSD: a scalar decay per head from dt and A; B and C shared by groups",
-       writeMamba2,
-       {},
-       "",
-       false,
-       /*hasNorm=*/false},
-      {"deltanet", "the delta rule", writeDeltanet, {}},
-      {"gated_deltanet", "the delta rule after a scalar decay",
-       writeGatedDeltanet,
-       {}},
-      {"gated_deltanet2",
-       "erase gates per key channel, write gates per value channel, a decay "
-       "per key channel",
-       writeGatedDeltanet2,
-       {}},
-      {"kda", "the delta rule after a decay per key channel", writeKda, {}},
-      {"gated_deltaproduct",
-       "M delta rules a token, one after the other, after a scalar decay",
-       writeGatedDeltaproduct,
-       {},
-       "M"},
-      {"rwkv7",
-       "a decay per key channel and a removal that reads the state before it",
-       writeRwkv7, kRwkv7Variants},
-      {"mlstm", "matrix memory with exponential gates", nullptr, {}},
-      {"gated_rfa", "gated random-feature attention", nullptr, {}},
-      {"hgrn", "h <- f h + (1 - f) i, elementwise", nullptr, {}},
-      {"mingru", "h <- (1 - z) h + z h', elementwise", nullptr, {}},
-      {"rg_lru", "h <- a h + sqrt(1 - a^2) i x, elementwise", nullptr, {}},
-      {"first_order", "y <- a y + x, elementwise", nullptr, {}},
-      {"prism", "the gated delta rule and L injections of refined values",
-       writePrism, kPrismVariants, "L", /*hasActivation=*/true}};
-  return kFamilies;
+static constexpr Family family(llvm::StringLiteral name,
+                               llvm::StringLiteral summary,
+                               void (*write)(Preset &)) {
+  return {name, summary, write, {}};
 }
+
+static constexpr Family withVariants(Family family,
+                                     llvm::ArrayRef<llvm::StringLiteral> all) {
+  family.variants = all;
+  return family;
+}
+
+static constexpr Family withDim(Family family, llvm::StringLiteral dim) {
+  family.neededDim = dim;
+  return family;
+}
+
+static constexpr Family withActivation(Family family) {
+  family.hasActivation = true;
+  return family;
+}
+
+static constexpr Family withoutNorm(Family family) {
+  family.hasNorm = false;
+  return family;
+}
+
+static constexpr Family elementwise(Family family) {
+  family.isElementwise = true;
+  return withoutNorm(family);
+}
+
+static constexpr Family kFamilies[] = {
+    family("linear_attention", "S <- S + k v^T", writeLinearAttention),
+    family("retnet", "a constant decay per head", writeRetnet),
+    family("gla", "a decay per key channel", writeGla),
+    withoutNorm(
+        family("mamba", "S6: a decay per element from dt and A", writeMamba)),
+    withoutNorm(family("mamba2",
+                       "SSD: a scalar decay per head from dt and A; groups of "
+                       "heads share B and C",
+                       writeMamba2)),
+    family("deltanet", "the delta rule", writeDeltanet),
+    family("gated_deltanet", "the delta rule after a scalar decay",
+           writeGatedDeltanet),
+    family("gated_deltanet2",
+           "erase gates per key channel, write gates per value channel",
+           writeGatedDeltanet2),
+    family("kda", "the delta rule after a decay per key channel", writeKda),
+    withDim(family("gated_deltaproduct",
+                   "M delta rules a token, one after the other, after a scalar "
+                   "decay",
+                   writeGatedDeltaproduct),
+            "M"),
+    withVariants(family("rwkv7",
+                        "a decay per key channel and a removal that reads the "
+                        "state before it",
+                        writeRwkv7),
+                 kRwkv7Variants),
+    family("mlstm", "matrix memory with exponential gates", nullptr),
+    family("gated_rfa", "gated random-feature attention", nullptr),
+    elementwise(family("hgrn", "h <- f h + (1 - f) i, elementwise", writeHgrn)),
+    elementwise(
+        family("mingru", "h <- (1 - z) h + z h', elementwise", writeMingru)),
+    elementwise(family("rg_lru", "h <- a h + sqrt(1 - a^2) i x, elementwise",
+                       writeRgLru)),
+    elementwise(
+        family("first_order", "y <- a y + x, elementwise", writeFirstOrder)),
+    withActivation(withDim(
+        withVariants(
+            family("prism",
+                   "the gated delta rule and L injections of refined values",
+                   writePrism),
+            kPrismVariants),
+        "L"))};
+
+llvm::ArrayRef<Family> prism::spec::getFamilyTable() { return kFamilies; }
 
 std::vector<FamilySummary> prism::spec::listFamilies() {
   std::vector<FamilySummary> list;

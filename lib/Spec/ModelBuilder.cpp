@@ -159,6 +159,8 @@ bool ModelBuilder::readDims() {
   }
   if (!addHeadDims(dims))
     return false;
+  if (!dims.find("K"))
+    return fail(dims.loc, "missing key 'K'");
   spec.dims.push_back({"K", dims.find("K")->integer(), 'k'});
   spec.dims.push_back({"V", dims.find("V")->integer(), 'v'});
   if (const JsonNode *rank = dims.find("L"))

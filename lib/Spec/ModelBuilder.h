@@ -46,6 +46,7 @@ private:
   bool readLets();
   bool resolve(Expr &expr, const JsonNode &text);
   bool resolveCall(Expr &expr, const JsonNode &text);
+  bool combine(Expr &expr, const JsonNode &text, llvm::StringRef parts);
 
   // ModelSteps.cpp: steps, uses.
   bool readSteps();
@@ -59,6 +60,8 @@ private:
   bool readRepeat(const JsonNode &node);
   bool readOperand(const JsonNode &node, Operand &operand);
   bool takeMicroStep(Operand &operand);
+  bool readKey(const JsonNode *node, const JsonNode &step, llvm::StringRef what,
+               Operand &operand);
   bool expectAxes(const Operand &operand, llvm::StringRef role,
                   llvm::StringRef last);
   bool expectRank(const Operand &operand, llvm::StringRef role,

@@ -47,6 +47,52 @@ bool ModelBuilder::readLets() {
   return true;
 }
 
+/// Axes of a token's value in their order: dims of one's own, K, V.
+static unsigned orderOf(llvm::StringRef axis) {
+  return axis == "K" ? 1 : axis == "V" ? 2 : 0;
+}
+
+/// The axes of both in that order, if these keep their own and there are at
+/// most two.
+static std::optional<Axes> unite(const Axes &a, const Axes &b) {
+  if (a == b || b.empty())
+    return a;
+  if (a.empty())
+    return b;
+  Axes all = a;
+  for (const std::string &axis : b)
+    if (!llvm::is_contained(all, axis))
+      all.push_back(axis);
+  llvm::stable_sort(all, [](llvm::StringRef x, llvm::StringRef y) {
+    return orderOf(x) < orderOf(y);
+  });
+  for (const Axes *part : {&a, &b}) {
+    auto at = all.begin();
+    for (const std::string &axis : *part)
+      if ((at = std::find(at, all.end(), axis)) == all.end())
+        return std::nullopt;
+  }
+  if (all.size() > 2)
+    return std::nullopt;
+  return all;
+}
+
+/// What an elementwise expression's parts are repeated to.
+bool ModelBuilder::combine(Expr &expr, const JsonNode &text,
+                           llvm::StringRef parts) {
+  for (const Expr &operand : expr.operands) {
+    std::optional<Axes> all = unite(expr.axes, operand.axes);
+    if (!all)
+      return failInText(text, expr.offset,
+                        parts + " of axes " + printAxes(expr.axes) + " and " +
+                            printAxes(operand.axes) +
+                            " do not combine; expected at most two axes "
+                            "together, in the order own dims, K, V");
+    expr.axes = *all;
+  }
+  return true;
+}
+
 /// Finds the names of an expression and the axes of all its parts.
 bool ModelBuilder::resolve(Expr &expr, const JsonNode &text) {
   for (Expr &operand : expr.operands)
@@ -80,17 +126,7 @@ bool ModelBuilder::resolve(Expr &expr, const JsonNode &text) {
   default:
     break;
   }
-  for (const Expr &operand : expr.operands) {
-    if (operand.axes.empty())
-      continue;
-    if (!expr.axes.empty() && expr.axes != operand.axes)
-      return failInText(text, expr.offset,
-                        "operands of axes " + printAxes(expr.axes) + " and " +
-                            printAxes(operand.axes) +
-                            " do not combine; expected equal axes or a scalar");
-    expr.axes = operand.axes;
-  }
-  return true;
+  return combine(expr, text, "operands");
 }
 
 bool ModelBuilder::resolveCall(Expr &expr, const JsonNode &text) {
@@ -121,15 +157,5 @@ bool ModelBuilder::resolveCall(Expr &expr, const JsonNode &text) {
     expr.axes.assign(argument.begin() + 1, argument.end());
     return true;
   }
-  for (const Expr &operand : expr.operands) {
-    if (operand.axes.empty())
-      continue;
-    if (!expr.axes.empty() && expr.axes != operand.axes)
-      return failInText(text, expr.offset,
-                        "arguments of axes " + printAxes(expr.axes) + " and " +
-                            printAxes(operand.axes) +
-                            " do not combine; expected equal axes or a scalar");
-    expr.axes = operand.axes;
-  }
-  return true;
+  return combine(expr, text, "arguments");
 }

@@ -64,6 +64,22 @@ bool ModelBuilder::takeMicroStep(Operand &operand) {
   return true;
 }
 
+/// A key or a query. Of a state of one row it may be left out: it is 1.
+bool ModelBuilder::readKey(const JsonNode *node, const JsonNode &step,
+                           llvm::StringRef what, Operand &operand) {
+  if (node)
+    return readOperand(*node, operand);
+  if (spec.extent("K") != 1)
+    return fail(step.loc, "expected '" + what +
+                              "'; it may be left out only where K is 1, and "
+                              "here K is " +
+                              llvm::Twine(spec.extent("K")));
+  operand.number = 1;
+  operand.loc = step.loc;
+  operand.axes = {"K"};
+  return true;
+}
+
 /// A vector of axes [last] or ranks of them, [any, last].
 bool ModelBuilder::expectAxes(const Operand &operand, llvm::StringRef role,
                               llvm::StringRef last) {
@@ -274,7 +290,7 @@ bool ModelBuilder::readInject(const JsonNode &node) {
         "'value' beside 'refine', which makes the value; expected one of them");
   if (!value && !refine)
     return fail(node.loc, "expected 'value' or 'refine'");
-  if (!readOperand(*node.find("key"), inject.key) ||
+  if (!readKey(node.find("key"), node, "key", inject.key) ||
       !expectAxes(inject.key, "a key", "K"))
     return false;
   Axes valueAxes = inject.key.axes;
@@ -295,9 +311,12 @@ bool ModelBuilder::readInject(const JsonNode &node) {
     if (inject.value->axes != valueAxes)
       return fail(value->loc,
                   "expected a value of axes " + printAxes(valueAxes) +
-                      ", as key '" + inject.key.name + "' has " +
-                      printAxes(inject.key.axes) + "; '" + inject.value->name +
-                      "' has " + printAxes(inject.value->axes));
+                      (inject.key.number
+                           ? std::string(" without a key")
+                           : ", as key '" + inject.key.name + "' has " +
+                                 printAxes(inject.key.axes)) +
+                      "; '" + inject.value->name + "' has " +
+                      printAxes(inject.value->axes));
   }
   if (scale && (!readOperand(*scale, inject.scale.emplace()) ||
                 !expectRank(*inject.scale, "the scale", inject.key.axes)))
@@ -308,7 +327,7 @@ bool ModelBuilder::readInject(const JsonNode &node) {
 
 bool ModelBuilder::readRead(const JsonNode &node) {
   ReadStep read;
-  if (!readOperand(*node.find("query"), read.query))
+  if (!readKey(node.find("query"), node, "query", read.query))
     return false;
   if (read.query.axes != Axes{"K"})
     return fail(read.query.loc, "expected a query of axes [K]; '" +

@@ -31,11 +31,12 @@ struct Preset {
   std::string activation = "gelu";
   Json readScale, normEpsilon;
   bool headFirst = false;
-  std::string keyHeads = "H", valueHeads = "H";
+  std::string keyHeads = "H", valueHeads = "H", gateType = "f32";
 
   /// An array of every token, on key heads or on value heads.
   void input(const char *name, bool ofKeys, std::vector<std::string> features);
-  /// The same for all tokens and batch rows: a parameter of each value head.
+  /// The same for all tokens and batch rows: a parameter of each value head, of
+  /// the gates' type.
   void parameter(const char *name, std::vector<std::string> features);
   void queriesKeysValues();
   void let(const char *name, const std::string &expression);
@@ -51,6 +52,9 @@ struct Preset {
   void inject(const std::string &key, const std::string &value,
               const char *scale = nullptr);
   void read(const std::string &query);
+  /// Of a state of one row: no key, no query.
+  void injectRow(const std::string &value);
+  void readRow();
 };
 
 struct Family {
@@ -62,6 +66,8 @@ struct Family {
   llvm::StringLiteral neededDim = "";
   bool hasActivation = false;
   bool hasNorm = true;
+  /// The state is one row, K = 1.
+  bool isElementwise = false;
 };
 
 llvm::ArrayRef<Family> getFamilyTable();

@@ -47,7 +47,9 @@ const Shape *SpecStructure::makeDims() {
                   {"Hv", extent, false,
                    "value heads: heads of values, gates, outputs and states; a "
                    "multiple of Hk"},
-                  {"K", extent, true, "rows of the state: size of a key"},
+                  {"K", extent, false,
+                   "rows of the state: size of a key; a family of "
+                   "elementwise states needs none"},
                   {"V", extent, true, "columns of the state: size of a value"},
                   {"L", rank, false, "rank of the injection"}};
   dims->additional = rank;
@@ -165,14 +167,16 @@ SpecStructure::SpecStructure() {
   Shape *inject = make(kObject);
   inject->def = "inject";
   inject->fields = {
-      {"key", name, true, "the key that is written along"},
+      {"key", name, false,
+       "the key that is written along; may be left out where K is 1"},
       {"value", name, false, "the value written; left out with refine"},
       {"scale", nameOrNumber, false, "default 1"},
       {"refine", refine, false, "the value comes out of the refinement loop"}};
 
   Shape *read = make(kObject);
   read->def = "read";
-  read->fields = {{"query", name, true, "y = scale * S^T query"},
+  read->fields = {{"query", name, false,
+                   "y = scale * S^T query; may be left out where K is 1"},
                   {"scale", number, false, "default 1"},
                   {"when", choice({"before", "after"}), false,
                    "before or after the update; default after"},

@@ -41,6 +41,7 @@ class Family:
         self.name, self.loop, self.arrays, self.variant = name, loop, arrays, variant
         self.dims = {**DIMS, **(dims or {})}
         self.label, self.options = label or name, options
+        self.state = [self.dims[axis] for axis in ("Hv", "K", "V")]
 
     def spec(self, io, **more):
         spec = {"prism_spec": 1, "name": self.label, "family": self.name, "dims": self.dims, "dtype": {"io": io}}
@@ -99,6 +100,8 @@ FAMILIES = [
     Family("linear_attention", papers.linear_attention, QKV),
     Family("retnet", papers.retnet, {**QKV, "log_gamma": ("param", "gate", "")}),
     Family("gla", papers.gla, {**QKV, "log_alpha": ("value", "gate", "K")}),
+    Family("mamba", papers.mamba, {"x": ("value", "normal", "V"), "dt": ("value", "normal", "V"), "A_log": ("param", "normal", "KV"),
+                                   "B": ("key", "normal", "K"), "C": ("key", "normal", "K")}),
     Family("mamba2", papers.mamba2, {"x": ("value", "normal", "V"), "dt": ("value", "normal", ""), "A_log": ("param", "normal", ""),
                                      "B": ("key", "normal", "K"), "C": ("key", "normal", "K")}),
     Family("deltanet", papers.deltanet, without(GATED, "log_alpha")),
@@ -113,6 +116,11 @@ FAMILIES = [
     Family("rwkv7", papers.rwkv7, {**RWKV, "kappa": ("key", "unit", "K"), "a": ("value", "fraction", "K")}),
     Family("rwkv7", papers.dplr, {**RWKV, "a": ("key", "unit", "K"), "b": ("key", "unit", "K")}, variant="dplr",
            label="dplr"),
+    Family("hgrn", papers.hgrn, {"i": ("value", "normal", "V"), "log_f": ("value", "gate", "V")}, dims={"K": 1}),
+    Family("mingru", papers.mingru, {"h_tilde": ("value", "normal", "V"), "z_logit": ("value", "normal", "V")}, dims={"K": 1}),
+    Family("rg_lru", papers.rg_lru, {"x": ("value", "normal", "V"), "r_logit": ("value", "normal", "V"),
+                                     "i_logit": ("value", "normal", "V"), "Lambda": ("param", "normal", "V")}, dims={"K": 1}),
+    Family("first_order", papers.first_order, {"x": ("value", "normal", "V"), "log_a": ("value", "gate", "V")}, dims={"K": 1}),
     *[Family("prism", papers.prism_v3, PRISM if L else GATED, dims={"L": L}, label=f"prism_{L}") for L in (0, 1, 2, 4)],
     *[Family("prism", papers.prism_v2, without(PRISM, "k", "beta"), variant="v2", dims={"L": L}, label=f"prism_v2_{L}")
       for L in (1, 2, 4)],
@@ -185,14 +193,14 @@ def against_oracle(kit, family, rng):
 
 def forward_and_decode(kit, family, rng):
     run = Program(kit, family, "f64")
-    state = rng.standard_normal((2, DIMS["Hv"], DIMS["K"], DIMS["V"]))
+    state = rng.standard_normal([2, *family.state])
     arrays = family.draw(rng, 2, 37)
     for schedule in run.schedules:
         agree(run(schedule=schedule, **arrays), family.reference(arrays), 1e-12, f"{schedule} from zeros")
         agree(run(schedule=schedule, initial_state=state, **arrays), family.reference(arrays, state), 1e-12,
               f"{schedule} with an initial state")
     packed, offsets = family.draw(rng, 1, 37), [0, 0, 3, 20, 37]
-    states = rng.standard_normal((4, DIMS["Hv"], DIMS["K"], DIMS["V"]))
+    states = rng.standard_normal((4, *family.state))
     want = family.reference(packed, states, offsets)
     for schedule in run.schedules:
         agree(run(schedule=schedule, initial_state=states, offsets=offsets, **packed), want, 1e-12, f"{schedule}, packed")
@@ -224,7 +232,7 @@ def splits(run, family, rng, state):
 def reverse(kit, family, rng):
     run = Program(kit, family, "f64", "_reverse", reverse=True, entries=["forward"])
     arrays, offsets = family.draw(rng, 1, 21), [0, 4, 4, 21]
-    states = rng.standard_normal((3, DIMS["Hv"], DIMS["K"], DIMS["V"]))
+    states = rng.standard_normal((3, *family.state))
     for schedule in run.schedules:
         agree(run(schedule=schedule, initial_state=states, offsets=offsets, **arrays),
               family.reference(arrays, states, offsets, reverse=True), 1e-12, f"{schedule}, reverse")
@@ -234,7 +242,7 @@ def element_types(kit, family, rng):
     for io in ("f32", "bf16"):
         run = Program(kit, family, io, entries=["forward"])
         arrays = run.rounded(family.draw(rng, 2, 70))
-        state = np.float32(rng.standard_normal((2, DIMS["Hv"], DIMS["K"], DIMS["V"]))).astype(np.float64)
+        state = np.float32(rng.standard_normal([2, *family.state])).astype(np.float64)
         for schedule in run.schedules:
             agree(run(schedule=schedule, initial_state=state, **arrays), family.reference(arrays, state), LIMIT[io],
                   f"{schedule}, {io}")

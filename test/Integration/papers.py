@@ -31,6 +31,12 @@ def run(x, S, step):
     return np.array(outputs), S
 
 
+def rows(x, S, step):
+    """run() for a state that is one vector of V."""
+    outputs, h = run(x, S[:, 0], step)
+    return outputs, h[:, None]
+
+
 def linear_attention(x, S):
     def step(t, S):
         S = S + outer(x["v"][t], x["k"][t])
@@ -63,6 +69,52 @@ def mamba2(x, S):
         S = math.exp(delta * A) * S + outer(delta * x["x"][t], x["B"][t])
         return S, S @ x["C"][t]
     return run(x, S, step)
+
+
+def mamba(x, S):
+    """h is D x N in the paper: a state of N for each channel."""
+    A = -np.exp(x["A_log"]).T
+
+    def step(t, h):
+        delta = softplus(x["dt"][t])
+        h = np.exp(delta[:, None] * A) * h + outer(delta * x["x"][t], x["B"][t])
+        return h, h @ x["C"][t]
+    return run(x, S, step)
+
+
+def hgrn(x, S):
+    def step(t, h):
+        f = np.exp(x["log_f"][t])
+        h = f * h + (1 - f) * x["i"][t]
+        return h, h
+    return rows(x, S, step)
+
+
+def mingru(x, S):
+    def step(t, h):
+        z = 1 / (1 + np.exp(-x["z_logit"][t]))
+        h = (1 - z) * h + z * x["h_tilde"][t]
+        return h, h
+    return rows(x, S, step)
+
+
+def rg_lru(x, S):
+    """Griffin eqs. 1 to 4, c = 8."""
+    def sigmoid(y):
+        return 1 / (1 + np.exp(-y))
+
+    def step(t, h):
+        a = sigmoid(x["Lambda"]) ** (8 * sigmoid(x["r_logit"][t]))
+        h = a * h + np.sqrt(1 - a**2) * (sigmoid(x["i_logit"][t]) * x["x"][t])
+        return h, h
+    return rows(x, S, step)
+
+
+def first_order(x, S):
+    def step(t, y):
+        y = np.exp(x["log_a"][t]) * y + x["x"][t]
+        return y, y
+    return rows(x, S, step)
 
 
 def deltanet(x, S):

@@ -138,8 +138,8 @@ const Row kStructure[] = {
      "/inputs/q: expected at most 5 elements, found 6"},
     {kBase, "{ \"decay\": \"g\" }",
      "{ \"decay\": \"g\", \"read\": { \"query\": \"q\" } }",
-     "/steps/0: expected exactly one key, decay, erase, inject or read, found "
-     "2"},
+     "/steps/0: expected exactly one key, decay, erase, inject, read or "
+     "repeat, found 2"},
     {kBase, "\"L\": 2",
      "\"A\":1,\"C\":1,\"D\":1,\"E\":1,\"F\":1,\"G\":1,\"I\":1,\"J\":1,\"M\":1,"
      "\"O\":1,\"P\":1,\"Q\":1,\"R\":1,\"S\":1,"
@@ -167,8 +167,8 @@ const Row kUnbuilt[] = {
     {kBase, "\"decode\"", "\"backward\"",
      "/entries/1: the entry 'backward' comes later; expected forward or "
      "decode"},
-    {kFamily, "\"prism\"", "\"mamba2\"",
-     "/family: the family 'mamba2' is not built yet; its recurrence may be "
+    {kFamily, "\"prism\"", "\"mlstm\"",
+     "/family: the family 'mlstm' is not built yet; its recurrence may be "
      "written out under 'steps'"},
 };
 INSTANTIATE_TEST_SUITE_P(Unbuilt, Messages, testing::ValuesIn(kUnbuilt));
@@ -303,12 +303,15 @@ const Row kLets[] = {
      "/let/beta: expected a row from 0 to 1 of axis 'L'"},
     {kBase, "sigmoid(g)", "row(b, 0.5)",
      "/let/beta: expected a row from 0 to 1 of axis 'L'"},
-    {kBase, "sigmoid(g)", "k + v",
-     "/let/beta: operands of axes [K] and [V] do not combine; expected equal "
-     "axes or a scalar"},
-    {kBase, "sigmoid(g)", "max(k, v)",
-     "/let/beta: arguments of axes [K] and [V] do not combine; expected equal "
-     "axes or a scalar"},
+    {kBase, "sigmoid(g)", "c + v",
+     "/let/beta: operands of axes [L, K] and [V] do not combine; expected at "
+     "most two axes together, in the order own dims, K, V"},
+    {kBase, "sigmoid(g)", "max(g, p * k)",
+     "/let/beta: operands of axes [L, V] and [K] do not combine; expected at "
+     "most two axes together, in the order own dims, K, V"},
+    {kBase, "sigmoid(g)", "max(c, p)",
+     "/let/beta: arguments of axes [L, K] and [L, V] do not combine; expected "
+     "at most two axes together, in the order own dims, K, V"},
     {kBase, "sigmoid(g)", "g g",
      "s.json:7:23: error: /let/beta: expected an operator or the end, found "
      "'g'"},
@@ -412,21 +415,49 @@ const Row kSteps[] = {
      "{ \"query\": \"q\" } }, { \"read\": { \"query\": \"q\", \"output\": "
      "\"o\" } }",
      "/steps/5/read/output: output 'o' twice"},
+    {kBase, "\"key\": \"k\", \"value\"", "\"value\"",
+     "/steps/2/inject: expected 'key'; it may be left out only where K is 1, "
+     "and here K is 8"},
+    {kBase, "\"query\": \"q\"", "\"scale\": 2",
+     "/steps/4/read: expected 'query'; it may be left out only where K is 1, "
+     "and here K is 8"},
+    {kBase, "{ \"decay\": \"g\" }",
+     "{ \"repeat\": { \"axis\": \"K\", \"steps\": [ { \"decay\": \"g\" } ] } }",
+     "/steps/0/repeat/axis: expected a dim of your own, such as M, found 'K'"},
+    {kBase, "{ \"decay\": \"g\" }",
+     "{ \"repeat\": { \"axis\": \"M\", \"steps\": [ { \"decay\": \"g\" } ] } }",
+     "/steps/0/repeat/axis: expected a dim of your own, such as M, found 'M'"},
+    {kBase, "{ \"decay\": \"g\" }",
+     "{ \"repeat\": { \"axis\": \"L\", \"steps\": [] } }",
+     "/steps/0/repeat/steps: expected at least 1 item, found 0"},
+    {kBase, "{ \"decay\": \"g\" }",
+     "{ \"repeat\": { \"axis\": \"L\", \"steps\": [ { \"read\": { \"query\": "
+     "\"q\" } } ] } }",
+     "/steps/0/repeat/steps/0: unknown key 'read', expected decay, erase or "
+     "inject"},
+    {kBase, "\"beta\": \"sigmoid(g)\" },\n  \"steps\": [",
+     "\"beta\": \"sigmoid(g)\", \"b_0\": \"2 * g\" }, \"steps\": [ { "
+     "\"repeat\": { "
+     "\"axis\": \"L\", \"steps\": [ { \"decay\": \"b\" } ] } }, { \"decay\": "
+     "\"b_0\" },",
+     "/steps/0/repeat/steps/0/decay: micro-step 0 of 'b' is the let 'b_0', and "
+     "that name is taken"},
 };
 INSTANTIATE_TEST_SUITE_P(Steps, Messages, testing::ValuesIn(kSteps));
 
 const Row kFamilies[] = {
     {kFamily, "\"prism\"", "\"prisms\"",
      "s.json:2:13: error: /family: unknown family 'prisms', expected "
-     "linear_attention, retnet, deltanet, gated_deltanet "
-     "or prism; did you mean 'prism'?"},
+     "linear_attention, retnet, gla, mamba, mamba2, deltanet, gated_deltanet, "
+     "gated_deltanet2, kda, gated_deltaproduct, rwkv7, hgrn, mingru, rg_lru, "
+     "first_order or prism; did you mean 'prism'?"},
     {kFamily, "\"family\"", "\"read\": { \"query\": \"q\" }, \"family\"",
      "/read: 'read' beside the family 'prism', which says it already"},
     {kFamily, "\"family\": \"prism\"",
      "\"family\": \"retnet\", \"variant\": \"v3\"",
      "/variant: the family 'retnet' has no variants"},
     {kFamily, "\"family\"", "\"variant\": \"v4\", \"family\"",
-     "/variant: unknown variant 'v4', expected v2 or v3; did you mean 'v2'?"},
+     "/variant: unknown variant 'v4', expected v3 or v2; did you mean 'v3'?"},
     {kFamily, ", \"L\": 1", "", "/dims: the family 'prism' needs the dim 'L'"},
     {kFamily, "\"L\": 1", "\"L\": 0 }, \"variant\": \"v2\", \"let\": {",
      "/dims/L: variant v2 has no L = 0, as its erase takes the key of the "
@@ -438,6 +469,19 @@ const Row kFamilies[] = {
      "\"variant\": \"v2\", \"options\": { \"l2norm\": 1e-6 }, \"family\"",
      "/options/l2norm: variant v2 has no option 'l2norm'; it erases with the "
      "first key of c"},
+    {kFamily, "\"prism\"", "\"gated_deltaproduct\"",
+     "/dims: the family 'gated_deltaproduct' needs the dim 'M'"},
+    {kFamily, "\"family\": \"prism\"",
+     "\"family\": \"mamba2\", \"options\": { \"l2norm\": 1e-6 }",
+     "/options/l2norm: the family 'mamba2' has no option 'l2norm'"},
+    {kFamily, "\"family\": \"prism\"",
+     "\"family\": \"rwkv7\", \"variant\": \"dplr\", \"options\": { "
+     "\"l2norm\": 1e-6 }",
+     "/options/l2norm: the family 'rwkv7' has no option 'l2norm' in the "
+     "variant dplr"},
+    {kFamily, "\"prism\"", "\"hgrn\"",
+     "s.json:3:28: error: /dims/K: the family 'hgrn' is elementwise: its state "
+     "has K = 1, found 8"},
     {kShort, "\"name\"", "\"variant\": \"v2\", \"name\"",
      "/variant: 'variant' without 'family'"},
     {kShort, "\"name\"", "\"options\": {}, \"name\"",

@@ -41,7 +41,7 @@ TEST(Model, EveryExampleExpandsToItself) {
     ++count;
   }
   EXPECT_FALSE(error);
-  EXPECT_GE(count, 12u);
+  EXPECT_GE(count, 24u);
 }
 
 static constexpr const char *kL0 =
@@ -123,6 +123,49 @@ TEST(Model, InputsAndLetsBesideAFamily) {
   EXPECT_EQ(names, (std::vector<std::string>{"q", "k", "v", "beta", "dt"}));
   EXPECT_EQ(spec.inputs[0].axes[1], "H");
   EXPECT_EQ(spec.inputs[1].axes[1], "T");
+}
+
+TEST(Model, MicroStepsAreWrittenOut) {
+  Spec spec = read(
+      R"json({ "prism_spec": 1, "name": "m", "dims": { "H": 1, "K": 4, "V": 4, "M": 2 },
+    "inputs": { "q": ["B","T","H","K"], "k": ["B","T","H","M","K"], "v": ["B","T","H","V"], "b": ["B","T","H","M"] },
+    "steps": [ { "repeat": { "axis": "M", "steps": [ { "erase": { "key": "k", "strength": "b" } },
+                                                     { "inject": { "key": "k", "value": "v" } } ] } },
+               { "read": { "query": "q" } } ] })json");
+  ASSERT_EQ(spec.steps.size(), 5u);
+  auto erase = std::get<EraseStep>(spec.steps[2].factor);
+  auto inject = std::get<InjectStep>(spec.steps[3].factor);
+  EXPECT_EQ(erase.read.name, "k_1");
+  EXPECT_EQ(erase.strength.name, "b_1");
+  EXPECT_EQ(inject.key.name, "k_1");
+  EXPECT_EQ(inject.value->name, "v"); // the same in each
+  ASSERT_EQ(spec.lets.size(), 4u);
+  EXPECT_EQ(spec.findLet("k_1")->text, "row(k, 1)");
+  EXPECT_EQ(spec.findLet("k_1")->value.axes, std::vector<std::string>{"K"});
+}
+
+TEST(Model, AxesOfLetsCombineByName) {
+  Spec spec = read(
+      R"json({ "prism_spec": 1, "name": "m", "dims": { "H": 1, "K": 4, "V": 8, "L": 2 },
+    "inputs": { "k": ["B","T","H","K"], "v": ["B","T","H","V"], "p": ["B","T","H","L","V"], "a": ["B","T","H","V","K"] },
+    "let": { "both": "v - k", "ranks": "v * p", "same": "2 * a * a",
+             "g": "min(both, k) / v + row(row(same, 0), 1)", "value": "row(ranks, 1)" },
+    "steps": [ { "decay": "g" }, { "inject": { "key": "k", "value": "value" } }, { "read": { "query": "k" } } ] })json");
+  auto axes = [&](const char *name) { return spec.findLet(name)->value.axes; };
+  EXPECT_EQ(axes("both"), (std::vector<std::string>{"K", "V"}));
+  EXPECT_EQ(axes("ranks"), (std::vector<std::string>{"L", "V"}));
+  EXPECT_EQ(axes("same"), (std::vector<std::string>{"V", "K"}));
+  EXPECT_EQ(axes("g"), (std::vector<std::string>{"K", "V"}));
+}
+
+TEST(Model, FamiliesOfElementwiseStatesNeedNoKeys) {
+  std::string text = R"json({ "prism_spec": 1, "family": "first_order",
+    "dims": { "H": 2, "V": 8 }, "dtype": { "io": "bf16" } })json";
+  Spec spec = read(text);
+  EXPECT_EQ(spec.extent("K"), 1);
+  EXPECT_EQ(std::get<InjectStep>(spec.steps[1].factor).key.number, 1.0);
+  EXPECT_EQ(expand(text).find("\"key\""), std::string::npos);
+  EXPECT_EQ(expand(text).find("\"query\""), std::string::npos);
 }
 
 TEST(Model, LettersOfOtherDims) {

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StepForm.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace prism;
@@ -42,6 +43,12 @@ Value StepForm::stackRanks(Value stepValue, Along along) {
   return tb.interleave(rows);
 }
 
+/// A state of one row whose key or query is 1 takes and gives whole rows: no
+/// product.
+bool StepForm::isWholeRow(Value key) const {
+  return keys == 1 && matchPattern(key, m_OneFloat());
+}
+
 void StepForm::addDecay(Operation *, Value logGate, scan::DecayAlong along) {
   RankedTensorType stateType = tb.matrix(keys, valueBlock);
   auto ones = [&](int64_t columns) {
@@ -64,7 +71,7 @@ void StepForm::addDecay(Operation *, Value logGate, scan::DecayAlong along) {
     break;
   case scan::DecayAlong::value:
     if (Value gate = expOf(Along::value))
-      factor = tb.dot(ones(keys), true, gate, false);
+      factor = keys == 1 ? gate : tb.dot(ones(keys), true, gate, false);
     break;
   case scan::DecayAlong::element:
     factor = expOf(Along::element);
@@ -97,6 +104,10 @@ void StepForm::addInject(Operation *, Value key, Value value, Value scale) {
   }
   if (scales)
     values = tb.scaleRows(values, scales);
+  if (isWholeRow(key)) {
+    current = tb.add(current, values);
+    return;
+  }
   current = tb.dot(keyRows, true, values, false, current);
 }
 
@@ -116,7 +127,9 @@ FailureOr<Value> StepForm::emit(ArrayRef<scan::StateOpInterface> chain,
     Value query = tokens.get(read.getQuery(), -1, Along::key);
     if (!query)
       return failure();
-    Value out = tb.dot(query, false, tileOf.lookup(read.getState()), false);
+    Value out = tileOf.lookup(read.getState());
+    if (!isWholeRow(read.getQuery()))
+      out = tb.dot(query, false, out, false);
     double scale = read.getScale().convertToDouble();
     if (scale != 1.0)
       out = tb.mul(out,

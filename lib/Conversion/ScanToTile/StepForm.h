@@ -39,6 +39,7 @@ public:
                  mlir::Value scale) override;
 
 private:
+  bool isWholeRow(mlir::Value key) const;
   mlir::Value stackRanks(mlir::Value stepValue, Along along);
 
   TileBuilder &tb;

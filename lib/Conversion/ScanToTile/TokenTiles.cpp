@@ -47,6 +47,8 @@ Value TokenTiles::get(Value stepValue, int64_t rank, Along along) {
       tile = refine(loop, rank, along);
     else if (isa<tensor::ExtractSliceOp, tensor::ExtractOp>(producer))
       tile = row(producer, rank, along);
+    else if (auto broadcast = dyn_cast<linalg::BroadcastOp>(producer))
+      tile = repeat(broadcast, rank, along);
     else
       tile = elementwise(producer, rank, along);
   }
@@ -73,7 +75,11 @@ Value TokenTiles::load(unsigned input, int64_t rank, Along along) {
   return tb.create<tile::LoadOp>(type, views[input], indices, oneStep);
 }
 
+/// A scalar of each token (of the one, if the tile is one token's) along it.
 Value TokenTiles::splat(Value tokenVector, RankedTensorType type) {
+  if (cast<RankedTensorType>(tokenVector.getType()).getDimSize(0) !=
+      type.getDimSize(0))
+    tokenVector = tb.splatLast(tokenVector, type.getDimSize(0));
   return tb.create<tile::BroadcastOp>(type, tokenVector, /*along_rows=*/false);
 }
 
@@ -88,9 +94,6 @@ Value TokenTiles::elementwise(Operation *producer, int64_t rank, Along along) {
     Value scalar = get(op.getInput(), -1, Along::none);
     if (!scalar || type.getRank() == 1)
       return scalar;
-    if (along == Along::element) // one step: chunk 1
-      return tb.create<tile::BroadcastOp>(
-          type, tb.splatLast(scalar, type.getDimSize(0)), false);
     return splat(scalar, type);
   }
   if (auto op = dyn_cast<arith::ConstantOp>(producer)) {
@@ -175,6 +178,30 @@ Value TokenTiles::row(Operation *producer, int64_t rank, Along along) {
   return get(producer->getOperand(0), *index, along);
 }
 
+/// A vector of the step along one more axis: the rank axis, the features of
+/// ranks, or, for one token's K x V elements, an outer product with ones.
+Value TokenTiles::repeat(linalg::BroadcastOp op, int64_t rank, Along along) {
+  Value source = op.getInput();
+  bool addsFirst = op.getDimensions() == ArrayRef<int64_t>{0};
+  if (rank >= 0) {
+    if (addsFirst)
+      return get(source, -1, along);
+    Value scalar = get(source, rank, Along::none);
+    auto type = tileType(op->getResult(0).getType(), rank, along);
+    return scalar ? splat(scalar, type) : Value();
+  }
+  RankedTensorType type =
+      tileType(op->getResult(0).getType(), rank, Along::element);
+  Value vector = get(source, -1, addsFirst ? Along::value : Along::key);
+  if (!vector)
+    return {};
+  if (addsFirst)
+    return tb.dot(tb.constant(tb.matrix(1, type.getDimSize(0)), 1.0), true,
+                  vector, false);
+  return tb.dot(vector, true,
+                tb.constant(tb.matrix(1, type.getDimSize(1)), 1.0), false);
+}
+
 Value TokenTiles::l2norm(scan::L2NormOp norm, int64_t rank, Along along) {
   if (rank >= 0 && norm.getInput().getType().getRank() == 1) {
     norm.emitError("has no tile form: the elements of a normalised vector "
@@ -252,7 +279,8 @@ bool TokenTiles::isInert(Value stepValue) {
   if (auto norm = dyn_cast<scan::L2NormOp>(producer))
     return norm.getEpsilon().convertToDouble() > 0.0 &&
            isInert(norm.getInput());
-  if (isa<tensor::ExtractSliceOp, tensor::ExtractOp>(producer))
+  if (isa<tensor::ExtractSliceOp, tensor::ExtractOp, linalg::BroadcastOp>(
+          producer))
     return isInert(producer->getOperand(0));
   if (isa<arith::ExtFOp, arith::TruncFOp, arith::NegFOp, arith::AddFOp,
           arith::SubFOp, arith::MulFOp, scan::RefineOp, tensor::SplatOp>(

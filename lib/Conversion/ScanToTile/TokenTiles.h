@@ -15,6 +15,7 @@
 
 #include "Prism/Dialect/Scan/IR/Scan.h"
 #include "TileBuilder.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace prism {
@@ -44,6 +45,7 @@ private:
   mlir::Value load(unsigned input, int64_t rank, Along along);
   mlir::Value elementwise(mlir::Operation *producer, int64_t rank, Along along);
   mlir::Value row(mlir::Operation *producer, int64_t rank, Along along);
+  mlir::Value repeat(mlir::linalg::BroadcastOp op, int64_t rank, Along along);
   mlir::Value l2norm(scan::L2NormOp norm, int64_t rank, Along along);
   mlir::Value refine(scan::RefineOp refine, int64_t rank, Along along);
   mlir::Value activate(scan::Activation activation, mlir::Value x);
