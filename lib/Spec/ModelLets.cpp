@@ -47,25 +47,21 @@ bool ModelBuilder::readLets() {
   return true;
 }
 
-/// Axes of a token's value in their order: dims of one's own, K, V.
-static unsigned orderOf(llvm::StringRef axis) {
-  return axis == "K" ? 1 : axis == "V" ? 2 : 0;
-}
-
-/// The axes of both in that order, if these keep their own and there are at
-/// most two.
+/// The axes of both, in the order own dims, K, V, if these keep their own order
+/// and there are at most two.
 static std::optional<Axes> unite(const Axes &a, const Axes &b) {
   if (a == b || b.empty())
     return a;
   if (a.empty())
     return b;
-  Axes all = a;
-  for (const std::string &axis : b)
-    if (!llvm::is_contained(all, axis))
+  Axes all;
+  for (const Axes *part : {&a, &b})
+    for (const std::string &axis : *part)
+      if (axis != "K" && axis != "V" && !llvm::is_contained(all, axis))
+        all.push_back(axis);
+  for (const char *axis : {"K", "V"})
+    if (llvm::is_contained(a, axis) || llvm::is_contained(b, axis))
       all.push_back(axis);
-  llvm::stable_sort(all, [](llvm::StringRef x, llvm::StringRef y) {
-    return orderOf(x) < orderOf(y);
-  });
   for (const Axes *part : {&a, &b}) {
     auto at = all.begin();
     for (const std::string &axis : *part)
