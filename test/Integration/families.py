@@ -142,7 +142,7 @@ class Program:
         compiled = kit.run("prism-compile", path, "-o", self.bundle, "--target", "cpu")
         assert compiled.returncode == 0, compiled.stdout + compiled.stderr
         with open(os.path.join(self.bundle, "manifest.json")) as file:
-            self.schedules = sorted({k["schedule"] for e in json.load(file)["entries"] if e["name"] == "forward"
+            self.schedules = sorted({k["plan"]["schedule"] for e in json.load(file)["entries"] if e["name"] == "forward"
                                      for k in e["kernels"]})
 
     def rounded(self, arrays):

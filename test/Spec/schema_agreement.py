@@ -25,7 +25,7 @@ SCHEMA = ROOT / "docs/schema/prism-spec-1.schema.json"
 SEEDS = sorted((ROOT / "examples").glob("*.json")) + sorted((ROOT / "test/Spec/Inputs").glob("*.json"))
 
 KEYS = """prism_spec name description family variant options dims dtype inputs let steps transition inject
-read entries target reverse batch_invariant matmul layout plan serial granularity psm $schema decay erase gate
+read entries target reverse batch_invariant matmul layout plan serial granularity psm $schema decay erase repeat axis gate
 along key write strength of value scale refine anchor gain activation query when output axes schedule chunk
 value_block stages forward decode backward io state B T H Hk Hv K V L R N l2norm mini_batch dim inputz Key
 x 1x a-b é""".split() + ["", "a b"]

@@ -429,11 +429,13 @@ const Row kSteps[] = {
      "/steps/0/repeat/axis: expected a dim of your own, such as M, found 'M'"},
     {kBase, "{ \"decay\": \"g\" }",
      "{ \"repeat\": { \"axis\": \"L\", \"steps\": [] } }",
-     "/steps/0/repeat/steps: expected at least 1 item, found 0"},
+     "/steps/0/repeat/steps: expected at least 1 element, found an empty "
+     "array"},
     {kBase, "{ \"decay\": \"g\" }",
      "{ \"repeat\": { \"axis\": \"L\", \"steps\": [ { \"read\": { \"query\": "
      "\"q\" } } ] } }",
-     "/steps/0/repeat/steps/0: unknown key 'read', expected decay, erase or "
+     "/steps/0/repeat/steps/0/read: unknown key 'read', expected decay, erase "
+     "or "
      "inject"},
     {kBase, "\"beta\": \"sigmoid(g)\" },\n  \"steps\": [",
      "\"beta\": \"sigmoid(g)\", \"b_0\": \"2 * g\" }, \"steps\": [ { "
@@ -480,7 +482,7 @@ const Row kFamilies[] = {
      "/options/l2norm: the family 'rwkv7' has no option 'l2norm' in the "
      "variant dplr"},
     {kFamily, "\"prism\"", "\"hgrn\"",
-     "s.json:3:28: error: /dims/K: the family 'hgrn' is elementwise: its state "
+     "s.json:3:26: error: /dims/K: the family 'hgrn' is elementwise: its state "
      "has K = 1, found 8"},
     {kShort, "\"name\"", "\"variant\": \"v2\", \"name\"",
      "/variant: 'variant' without 'family'"},
