@@ -80,8 +80,12 @@ private:
   bool expectedFound(llvm::StringRef what) {
     if (at >= text.size())
       return fail(text.size(), "expected " + what + ", found the end");
+    // A whole character, of up to four bytes in UTF-8.
+    size_t end = at + 1;
+    while (end < text.size() && (text[end] & 0xc0) == 0x80)
+      ++end;
     return fail(at,
-                "expected " + what + ", found '" + text.substr(at, 1) + "'");
+                "expected " + what + ", found '" + text.slice(at, end) + "'");
   }
   void skipSpace() {
     while (at < text.size() && llvm::StringRef(" \t\r\n").contains(text[at]))

@@ -319,6 +319,9 @@ const Row kLets[] = {
      "s.json:7:23: error: /let/beta: expected ')', found the end"},
     {kBase, "sigmoid(g)", "exp(g",
      "/let/beta: expected ',' or ')', found the end"},
+    {kBase, "sigmoid(g)", "g * \u00e9",
+     "/let/beta: expected a number, a name, a function or '(', found "
+     "'\u00e9'"},
     {kBase, "sigmoid(g)", "g * %",
      "/let/beta: expected a number, a name, a function or '(', found '%'"},
     {kBase, "sigmoid(g)", "1e", "/let/beta: expected a number, found '1e'"},
