@@ -24,41 +24,48 @@ std::optional<GateSet> check::parseGateSet(StringRef name) {
 }
 
 namespace {
-enum class Use { normal, unitVector, fraction, gate };
+/// From the weakest to the one that decides where an input has several.
+enum class Use { normal, unitVector, fraction, positiveVector, gate };
 
-/// How a step uses an input, looking through casts. What multiplies a key is a
-/// gate of its channels.
-Use useOf(Value value) {
-  bool scalesKey = false;
-  for (OpOperand &use : value.getUses()) {
-    Operation *user = use.getOwner();
-    if (isa<arith::ExtFOp, arith::TruncFOp>(user)) {
-      Use inner = useOf(user->getResult(0));
-      if (inner != Use::normal)
-        return inner;
-    }
-    scalesKey |= isa<arith::MulFOp>(user) &&
-                 useOf(user->getResult(0)) == Use::unitVector;
-    Value used = use.get();
-    if (auto decay = dyn_cast<scan::DecayOp>(user);
-        decay && decay.getLogGate() == used)
-      return Use::gate;
-    if (auto erase = dyn_cast<scan::EraseOp>(user)) {
-      if (erase.getStrength() == used)
-        return Use::fraction;
-      return Use::unitVector;
-    }
-    if (auto inject = dyn_cast<scan::InjectOp>(user)) {
-      if (inject.getScale() == used)
-        return Use::fraction;
-      if (inject.getKey() == used)
-        return Use::unitVector;
-    }
-    if (auto read = dyn_cast<scan::ReadOp>(user);
-        read && read.getQuery() == used)
-      return Use::unitVector;
+/// A state of one column sums up keys, and outputs are divided by what is read
+/// of it: keys and queries that meet there are positive.
+Use vectorOf(Value state) {
+  bool oneColumn = cast<RankedTensorType>(state.getType()).getDimSize(1) == 1;
+  auto op = state.getParentRegion()->getParentOfType<scan::RecurrenceOp>();
+  return oneColumn && op.getNumStates() > 1 ? Use::positiveVector
+                                            : Use::unitVector;
+}
+
+Use useOf(Value value);
+
+/// What one op does with a value. What multiplies a key is a gate of its
+/// channels.
+Use useOf(Value value, Operation *user) {
+  if (isa<arith::ExtFOp, arith::TruncFOp>(user))
+    return useOf(user->getResult(0));
+  if (isa<arith::MulFOp>(user))
+    return useOf(user->getResult(0)) == Use::unitVector ? Use::fraction
+                                                        : Use::normal;
+  if (auto decay = dyn_cast<scan::DecayOp>(user))
+    return decay.getLogGate() == value ? Use::gate : Use::normal;
+  if (auto erase = dyn_cast<scan::EraseOp>(user))
+    return erase.getStrength() == value ? Use::fraction : Use::unitVector;
+  if (auto inject = dyn_cast<scan::InjectOp>(user)) {
+    if (inject.getScale() == value)
+      return Use::fraction;
+    return inject.getKey() == value ? vectorOf(inject.getState()) : Use::normal;
   }
-  return scalesKey ? Use::fraction : Use::normal;
+  if (auto read = dyn_cast<scan::ReadOp>(user))
+    return read.getQuery() == value ? vectorOf(read.getState()) : Use::normal;
+  return Use::normal;
+}
+
+/// How a step uses an input, looking through casts.
+Use useOf(Value value) {
+  Use strongest = Use::normal;
+  for (Operation *user : value.getUsers())
+    strongest = std::max(strongest, useOf(value, user));
+  return strongest;
 }
 
 class Generator {
@@ -71,9 +78,13 @@ public:
     switch (use) {
     case Use::normal:
     case Use::unitVector:
-      for (double &value : array.values)
+    case Use::positiveVector:
+      for (double &value : array.values) {
         value = normal(random);
-      if (use == Use::unitVector)
+        if (use == Use::positiveVector)
+          value = std::abs(value);
+      }
+      if (use != Use::normal)
         normalise(array);
       break;
     case Use::fraction:
@@ -197,6 +208,10 @@ HostArrays check::makeInputs(func::FuncOp entry, const runtime::EntryInfo &info,
         for (auto [n, input] : llvm::enumerate(op.getInputs()))
           if (input == entry.getArgument(i))
             use = useOf(op.getInputArgument(n));
+      bool isSum = argument.role == runtime::Role::InitialState && op &&
+                   op.getNumStates() > 1 && array.shape.back() == 1;
+      if (isSum)
+        use = Use::positiveVector;
       generator.fill(array, use, argument.axes);
     }
     inputs[argument.name] = std::move(array);

@@ -166,12 +166,14 @@ void prism::explainEntry(raw_ostream &os, func::FuncOp entry,
     return;
   os << "entry '" << entry.getName() << "'\n";
   auto state = cast<RankedTensorType>(op.getStateArgument(0).getType());
-  os << "  recognised: one state of " << state.getDimSize(0) << " keys x "
-     << state.getDimSize(1) << " values, " << op.getNumValueHeads()
-     << " value heads" << (op.getReverse() ? ", time reversed" : "")
-     << "; a step is\n";
-  FailureOr<SmallVector<scan::StateOpInterface>> chain =
-      scan::getFactorChain(op, 0);
+  os << "  recognised: ";
+  if (op.getNumStates() > 1)
+    os << op.getNumStates() << " states, the first ";
+  else
+    os << "one state ";
+  os << "of " << state.getDimSize(0) << " keys x " << state.getDimSize(1)
+     << " values, " << op.getNumValueHeads() << " value heads"
+     << (op.getReverse() ? ", time reversed" : "") << "; a step is\n";
   SmallVector<scan::ReadOp> reads;
   op.getBody().walk([&](scan::ReadOp read) { reads.push_back(read); });
   auto printReads = [&](Value of) {
@@ -179,12 +181,19 @@ void prism::explainEntry(raw_ostream &os, func::FuncOp entry,
       if (read.getState() == of)
         os << "    read (output)\n";
   };
-  printReads(op.getStateArgument(0));
-  if (succeeded(chain))
-    for (scan::StateOpInterface factor : *chain) {
-      os << "    " << describeFactor(factor) << "\n";
-      printReads(factor.getStateResult());
-    }
+  for (unsigned i = 0; i < op.getNumStates(); ++i) {
+    FailureOr<SmallVector<scan::StateOpInterface>> chain =
+        scan::getFactorChain(op, i);
+    if (i > 0)
+      os << "   state " << i + 1
+         << (failed(chain) ? ": a computed scalar\n" : "\n");
+    printReads(op.getStateArgument(i));
+    if (succeeded(chain))
+      for (scan::StateOpInterface factor : *chain) {
+        os << "    " << describeFactor(factor) << "\n";
+        printReads(factor.getStateResult());
+      }
+  }
   Cost cost(op);
   double heads = op.getNumValueHeads(), bytes = bytesPerToken(op) / heads,
          stateBytes = stateBytesPerToken(entry, op) / heads;

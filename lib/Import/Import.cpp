@@ -53,6 +53,11 @@ private:
   void add(const EraseStep &step, Location loc);
   void add(const InjectStep &step, Location loc);
   void add(const ReadStep &step, Location loc);
+  void add(const SetStep &step, Location loc);
+  /// The only element of a state or a read, as a scalar.
+  Value elementOf(Value tensor, Location loc);
+  RankedTensorType stateType(const State &state, FloatType element);
+  std::string stateLetters(const State &state);
   /// An operand in its own type; the key or query of a state of one row that
   /// was left out is a vector of 1.
   Value vector(const Operand &operand, Location loc);
@@ -65,7 +70,8 @@ private:
   std::vector<std::string> outputs;
   // Of the step region being filled.
   llvm::StringMap<Value> values;
-  Value state, previous;
+  SmallVector<Value> states, previous;
+  unsigned current = 0; // the state that a step changes or reads
   SmallVector<Value> read;
 };
 
@@ -108,7 +114,27 @@ std::string Importer::letters(ArrayRef<std::string> axes) {
   return text;
 }
 
-static std::vector<std::string> stateAxes() { return {"N", "Hv", "K", "V"}; }
+/// An axis that a state does not have is 1, under a letter that no dim has.
+std::string Importer::stateLetters(const State &state) {
+  std::string free;
+  for (char letter = 'z'; letter >= 'a'; --letter)
+    if (llvm::none_of(spec.dims,
+                      [&](const Dim &dim) { return dim.letter == letter; }) &&
+        letter != 'n')
+      free += letter;
+  std::string letters = "nhkv";
+  if (!state.hasKeys)
+    letters[2] = free[0];
+  if (!state.hasValues)
+    letters[3] = free[1];
+  return letters;
+}
+
+RankedTensorType Importer::stateType(const State &state, FloatType element) {
+  return RankedTensorType::get({state.hasKeys ? spec.extent("K") : 1,
+                                state.hasValues ? spec.extent("V") : 1},
+                               element);
+}
 
 static std::vector<std::string> outputAxes(const Spec &spec) {
   if (spec.headFirst)
@@ -124,12 +150,19 @@ func::FuncOp Importer::makeFunction(const Entry &entry) {
   SmallVector<Type> arguments, results;
   for (const Input &input : spec.inputs)
     arguments.push_back(arrayType(input.axes, input.type));
-  RankedTensorType stateType = arrayType(stateAxes(), spec.state);
-  arguments.push_back(stateType);
+  SmallVector<Type> stateArrays;
+  for (const State &state : spec.states) {
+    RankedTensorType features = stateType(state, floatType(spec.state));
+    stateArrays.push_back(
+        RankedTensorType::get({ShapedType::kDynamic, spec.extent("Hv"),
+                               features.getDimSize(0), features.getDimSize(1)},
+                              features.getElementType()));
+  }
+  llvm::append_range(arguments, stateArrays);
   arguments.push_back(
       RankedTensorType::get({ShapedType::kDynamic}, builder.getI64Type()));
   results.assign(outputs.size(), arrayType(outputAxes(spec), spec.io));
-  results.push_back(stateType);
+  llvm::append_range(results, stateArrays);
 
   auto function =
       func::FuncOp::create(builder, locate(entry.loc), entry.name,
@@ -140,7 +173,10 @@ func::FuncOp Importer::makeFunction(const Entry &entry) {
   unsigned count = spec.inputs.size();
   for (auto [i, input] : llvm::enumerate(spec.inputs))
     function.setArgAttr(i, scan::kNameAttr, builder.getStringAttr(input.name));
-  const StringRef optional[] = {"initial_state", "offsets"};
+  std::vector<std::string> optional;
+  for (const State &state : spec.states)
+    optional.push_back(state.initialName());
+  optional.push_back("offsets");
   for (auto [i, name] : llvm::enumerate(optional)) {
     function.setArgAttr(count + i, scan::kNameAttr,
                         builder.getStringAttr(name));
@@ -148,8 +184,9 @@ func::FuncOp Importer::makeFunction(const Entry &entry) {
   }
   for (auto [i, name] : llvm::enumerate(outputs))
     function.setResultAttr(i, scan::kNameAttr, builder.getStringAttr(name));
-  function.setResultAttr(outputs.size(), scan::kNameAttr,
-                         builder.getStringAttr("final_state"));
+  for (auto [i, state] : llvm::enumerate(spec.states))
+    function.setResultAttr(outputs.size() + i, scan::kNameAttr,
+                           builder.getStringAttr(state.finalName()));
   return function;
 }
 
@@ -167,24 +204,25 @@ scan::PlanAttr Importer::makePlan(const Entry &entry) {
 
 scan::RecurrenceOp Importer::makeRecurrence(func::FuncOp function,
                                             const Entry &entry) {
-  unsigned count = spec.inputs.size();
+  unsigned count = spec.inputs.size(), stateCount = spec.states.size();
   Block *body = function.addEntryBlock();
   builder.setInsertionPointToStart(body);
   SmallVector<Attribute> inputAxes;
   for (const Input &input : spec.inputs)
     inputAxes.push_back(builder.getStringAttr(letters(input.axes)));
-  std::string output = letters(outputAxes(spec)), states = letters(stateAxes());
+  std::string output = letters(outputAxes(spec));
   SmallVector<StringRef> outputLetters(outputs.size(), output);
+  SmallVector<Attribute> stateAxes;
+  for (const State &state : spec.states)
+    stateAxes.push_back(builder.getStringAttr(stateLetters(state)));
   TypeRange results = function.getResultTypes();
   auto recurrence = scan::RecurrenceOp::create(
-      builder, function.getLoc(), results.drop_back(), results.take_back(),
-      body->getArguments().take_front(count),
-      ValueRange(body->getArgument(count)), body->getArgument(count + 1),
-      builder.getArrayAttr(inputAxes),
-      builder.getStrArrayAttr({StringRef(states)}),
-      builder.getStrArrayAttr(outputLetters),
-      builder.getStrArrayAttr({StringRef(states)}), spec.reverse,
-      makePlan(entry));
+      builder, function.getLoc(), results.drop_back(stateCount),
+      results.take_back(stateCount), body->getArguments().take_front(count),
+      body->getArguments().slice(count, stateCount),
+      body->getArgument(count + stateCount), builder.getArrayAttr(inputAxes),
+      builder.getArrayAttr(stateAxes), builder.getStrArrayAttr(outputLetters),
+      builder.getArrayAttr(stateAxes), spec.reverse, makePlan(entry));
   func::ReturnOp::create(builder, function.getLoc(), recurrence.getResults());
   return recurrence;
 }
@@ -217,14 +255,17 @@ Value Importer::coefficient(const Operand &operand, Value beside,
 void Importer::add(const DecayStep &step, Location loc) {
   ExpressionEmitter emitter(builder, floatType(spec.computeType()), {});
   Value gate = emitter.extend(vector(step.gate, loc), loc);
-  state = scan::DecayOp::create(builder, loc, state, gate,
-                                static_cast<scan::DecayAlong>(step.along));
+  states[current] =
+      scan::DecayOp::create(builder, loc, states[current], gate,
+                            static_cast<scan::DecayAlong>(step.along));
 }
 
 void Importer::add(const EraseStep &step, Location loc) {
   Value read = vector(step.read, loc), write = vector(step.write, loc);
   Value strength = coefficient(step.strength, read, loc);
-  Value of = step.ofPrevious && state != previous ? previous : Value();
+  Value &state = states[current];
+  Value of = step.ofPrevious && state != previous[current] ? previous[current]
+                                                           : Value();
   state = scan::EraseOp::create(builder, loc, state, of, read, write, strength);
 }
 
@@ -239,29 +280,62 @@ void Importer::add(const InjectStep &step, Location loc) {
         builder, locate(refine.gain.loc), type, vector(refine.anchor, loc),
         vector(refine.value, loc), gain,
         static_cast<scan::Activation>(refine.activation));
-  } else {
+  } else if (step.value) {
     value = vector(*step.value, loc);
+  } else { // of a state without values: 1, once for each rank
+    SmallVector<int64_t> shape(
+        cast<RankedTensorType>(key.getType()).getShape());
+    shape.back() = 1;
+    FloatType type = floatType(spec.computeType());
+    value = ExpressionEmitter(builder, type, {})
+                .constant(1.0, RankedTensorType::get(shape, type), loc);
   }
   if (step.scale)
     scale = coefficient(*step.scale, key, loc);
-  state = scan::InjectOp::create(builder, loc, state, key, value, scale);
+  states[current] =
+      scan::InjectOp::create(builder, loc, states[current], key, value, scale);
 }
 
+Value Importer::elementOf(Value tensor, Location loc) {
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  SmallVector<Value> indices(cast<RankedTensorType>(tensor.getType()).getRank(),
+                             zero);
+  return tensor::ExtractOp::create(builder, loc, tensor, indices);
+}
+
+/// An output, or a value that the outputs are computed from.
 void Importer::add(const ReadStep &step, Location loc) {
-  auto type = RankedTensorType::get({spec.extent("V")}, floatType(spec.io));
-  read.push_back(scan::ReadOp::create(
-      builder, loc, type, state, vector(step.query, loc), APFloat(step.scale)));
+  bool isOutput = spec.outputs.empty();
+  FloatType element = floatType(isOutput ? spec.io : spec.computeType());
+  int64_t columns =
+      cast<RankedTensorType>(states[current].getType()).getDimSize(1);
+  Value result = scan::ReadOp::create(
+      builder, loc, RankedTensorType::get({columns}, element), states[current],
+      vector(step.query, loc), APFloat(step.scale));
+  if (isOutput)
+    read.push_back(result);
+  else
+    values[step.output] = step.axes.empty() ? elementOf(result, loc) : result;
+}
+
+void Importer::add(const SetStep &step, Location loc) {
+  ExpressionEmitter emitter(builder, floatType(spec.computeType()), {});
+  Value next = emitter.extend(vector(step.value, loc), loc);
+  states[current] = tensor::FromElementsOp::create(
+      builder, loc, cast<RankedTensorType>(states[current].getType()), next);
 }
 
 void Importer::fillStep(scan::RecurrenceOp recurrence) {
   OpBuilder::InsertionGuard guard(builder);
   FloatType compute = floatType(spec.computeType());
   Block *block = builder.createBlock(&recurrence.getBody());
-  auto stateType =
-      RankedTensorType::get({spec.extent("K"), spec.extent("V")}, compute);
-  state = previous = block->addArgument(stateType, recurrence.getLoc());
+  states.clear();
   read.clear();
   values.clear();
+  for (const State &state : spec.states)
+    states.push_back(
+        block->addArgument(stateType(state, compute), recurrence.getLoc()));
+  previous = states;
   for (const Input &input : spec.inputs) {
     std::vector<std::string> features;
     llvm::copy_if(input.axes, std::back_inserter(features),
@@ -271,22 +345,38 @@ void Importer::fillStep(scan::RecurrenceOp recurrence) {
       type = arrayType(features, input.type);
     values[input.name] = block->addArgument(type, locate(input.loc));
   }
+  for (auto [state, value] : llvm::zip_equal(spec.states, states))
+    if (state.isScalar())
+      values[state.name] = elementOf(value, locate(state.loc));
   auto find = [&](StringRef name) { return values.lookup(name); };
+  ExpressionEmitter emitter(builder, compute, find);
   for (const Let &let : spec.lets)
-    values[let.name] = ExpressionEmitter(builder, compute, find)
-                           .emit(let.value, locate(let.loc));
-  for (const Step &step : spec.steps)
+    values[let.name] = emitter.emit(let.value, locate(let.loc));
+  for (const Step &step : spec.steps) {
+    current = step.state;
     std::visit([&](const auto &factor) { add(factor, locate(step.loc)); },
                step.factor);
-  SmallVector<Value> yielded = {state};
+  }
+  for (const Let &output : spec.outputs) {
+    Value value = emitter.emit(output.value, locate(output.loc));
+    auto type =
+        cast<RankedTensorType>(value.getType()).clone(floatType(spec.io));
+    if (type != value.getType())
+      value = arith::TruncFOp::create(builder, locate(output.loc), type, value);
+    read.push_back(value);
+  }
+  SmallVector<Value> yielded = states;
   yielded.append(read);
   scan::YieldOp::create(builder, recurrence.getLoc(), yielded);
 }
 
 OwningOpRef<ModuleOp> Importer::import() {
-  for (const Step &step : spec.steps)
-    if (auto *read = std::get_if<ReadStep>(&step.factor))
-      outputs.push_back(read->output);
+  for (const Let &output : spec.outputs)
+    outputs.push_back(output.name);
+  if (outputs.empty())
+    for (const Step &step : spec.steps)
+      if (auto *read = std::get_if<ReadStep>(&step.factor))
+        outputs.push_back(read->output);
   OwningOpRef<ModuleOp> module = ModuleOp::create(locate(spec.loc), spec.name);
   for (const Entry &entry : spec.entries) {
     builder.setInsertionPointToEnd(module->getBody());

@@ -41,6 +41,9 @@ struct StepPrinter {
         {"decay",
          {{"gate", decay.gate.name}, {"along", stringify(decay.along).str()}}}};
   }
+  ordered_json operator()(const SetStep &set) const {
+    return {{"set", {{"value", toJson(set.value)}}}};
+  }
   ordered_json operator()(const EraseStep &erase) const {
     ordered_json json;
     if (erase.read.name == erase.write.name) {
@@ -93,6 +96,22 @@ static ordered_json dimsToJson(const Spec &spec) {
   return dims;
 }
 
+static ordered_json axesOf(const State &state) {
+  ordered_json axes = ordered_json::array();
+  if (state.hasKeys)
+    axes.push_back("K");
+  if (state.hasValues)
+    axes.push_back("V");
+  return axes;
+}
+
+/// One state of the usual name and axes goes without saying.
+static bool isWrittenOut(llvm::ArrayRef<State> states) {
+  const State &first = states.front();
+  return states.size() > 1 || first.name != "state" || !first.hasKeys ||
+         !first.hasValues;
+}
+
 ordered_json prism::spec::expandSpec(const Spec &spec) {
   ordered_json json = {{"prism_spec", 1}, {"name", spec.name}};
   if (!spec.description.empty())
@@ -104,10 +123,19 @@ ordered_json prism::spec::expandSpec(const Spec &spec) {
   for (const Input &input : spec.inputs)
     json["inputs"][input.name] = {{"axes", input.axes},
                                   {"dtype", stringify(input.type).str()}};
+  if (isWrittenOut(spec.states))
+    for (const State &state : spec.states)
+      json["states"][state.name] = axesOf(state);
   for (const Let &let : spec.lets)
     json["let"][let.name] = let.text;
-  for (const Step &step : spec.steps)
-    json["steps"].push_back(std::visit(StepPrinter(), step.factor));
+  for (const Step &step : spec.steps) {
+    ordered_json printed = std::visit(StepPrinter(), step.factor);
+    if (step.state > 0 || std::holds_alternative<SetStep>(step.factor))
+      printed.begin().value()["state"] = spec.states[step.state].name;
+    json["steps"].push_back(std::move(printed));
+  }
+  for (const Let &output : spec.outputs)
+    json["outputs"][output.name] = output.text;
   for (const Entry &entry : spec.entries) {
     json["entries"].push_back(entry.name);
     if (entry.plan)

@@ -53,28 +53,21 @@ private:
 } // namespace
 
 const Family *FamilyExpander::findFamily(const JsonNode &node) {
-  std::vector<llvm::StringRef> built, all;
+  std::vector<llvm::StringRef> names;
   for (const Family &family : getFamilyTable()) {
-    all.push_back(family.name);
-    if (family.write)
-      built.push_back(family.name);
-    if (family.name != node.string)
-      continue;
-    if (family.write)
+    if (family.name == node.string)
       return &family;
-    fail(node.loc, "the family '" + node.string +
-                       "' is not built yet; its recurrence may be written out "
-                       "under 'steps'");
-    return nullptr;
+    names.push_back(family.name);
   }
   fail(node.loc,
-       "unknown family '" + node.string + "', expected " + joinNames(built),
-       nearestName(node.string, all));
+       "unknown family '" + node.string + "', expected " + joinNames(names),
+       nearestName(node.string, names));
   return nullptr;
 }
 
 bool FamilyExpander::checkKeys(const Family &family) {
-  for (llvm::StringRef key : {"steps", "transition", "inject", "read"})
+  for (llvm::StringRef key :
+       {"steps", "transition", "inject", "read", "states", "outputs"})
     if (const JsonNode *node = root.find(key))
       return fail(node->loc, "'" + key + "' beside the family '" + family.name +
                                  "', which says it already");
@@ -225,6 +218,10 @@ llvm::FailureOr<JsonNode> FamilyExpander::expand() {
        merge(lets, preset.lets, /*computed=*/nullptr, /*givenFirst=*/true)});
   result.members.push_back(
       {"steps", place, fromOrderedJson(preset.steps, place)});
+  for (auto [key, json] : {std::pair("states", &preset.states),
+                           std::pair("outputs", &preset.outputs)})
+    if (!json->empty())
+      result.members.push_back({key, place, fromOrderedJson(*json, place)});
   return result;
 }
 

@@ -79,6 +79,10 @@ void Preset::read(const std::string &query) {
   steps.push_back({{"read", std::move(step)}});
 }
 
+void Preset::ofState(const char *name) {
+  steps.back().begin().value()["state"] = name;
+}
+
 void Preset::injectRow(const std::string &value) {
   steps.push_back({{"inject", {{"value", value}}}});
 }
@@ -233,6 +237,53 @@ static void writeRwkv7(Preset &p) {
 }
 
 //===----------------------------------------------------------------------===//
+// Several states
+//===----------------------------------------------------------------------===//
+
+/// A state and the sum of its keys, with the same gates; the outputs' parts.
+static void writeNormalised(Preset &p, const char *gate, const char *scale,
+                            const char *state, const char *sum) {
+  std::string q = p.normalised("q"), k = p.normalised("k");
+  p.states[state] = {"K", "V"};
+  p.states[sum] = Preset::Json::array({"K"});
+  p.decay(gate);
+  p.inject(k, "v", scale);
+  p.decay(gate);
+  p.ofState(sum);
+  p.steps.push_back({{"inject", {{"key", k}, {"scale", scale}}}});
+  p.ofState(sum);
+  p.read(q);
+  p.steps.back()["read"]["output"] = "numerator";
+  p.read(q);
+  p.steps.back()["read"]["output"] = "denominator";
+  p.ofState(sum);
+}
+
+static void writeGatedRfa(Preset &p) {
+  p.queriesKeysValues();
+  p.input("log_g", false, {});
+  p.let("write", "-expm1(log_g)"); // 1 - g
+  writeNormalised(p, "log_g", "write", "S", "z");
+  p.outputs["o"] = "numerator / denominator";
+}
+
+/// C and n are kept divided by exp(m), so that exponential gates neither
+/// overflow nor vanish together. Below -1e30 the floor of m keeps minus
+/// infinity from meeting itself.
+static void writeMlstm(Preset &p) {
+  p.queriesKeysValues();
+  p.input("log_i", false, {});
+  p.input("log_f", false, {});
+  p.let("m_next", "max(max(log_f + m, log_i), -1e30)");
+  p.let("keep", "log_f + m - m_next");
+  p.let("write", "exp(log_i - m_next)");
+  writeNormalised(p, "keep", "write", "C", "n");
+  p.states["m"] = Preset::Json::array();
+  p.steps.push_back({{"set", {{"state", "m"}, {"value", "m_next"}}}});
+  p.outputs["o"] = "numerator / max(abs(denominator), exp(-m_next))";
+}
+
+//===----------------------------------------------------------------------===//
 // Elementwise
 //===----------------------------------------------------------------------===//
 
@@ -378,8 +429,13 @@ static constexpr Family kFamilies[] = {
                         "state before it",
                         writeRwkv7),
                  kRwkv7Variants),
-    family("mlstm", "matrix memory with exponential gates", nullptr),
-    family("gated_rfa", "gated random-feature attention", nullptr),
+    family("mlstm",
+           "matrix memory C and normaliser n with exponential gates, "
+           "stabilised by m",
+           writeMlstm),
+    family("gated_rfa",
+           "a gated sum over random features, divided by that of its keys",
+           writeGatedRfa),
     elementwise(family("hgrn", "h <- f h + (1 - f) i, elementwise", writeHgrn)),
     elementwise(
         family("mingru", "h <- (1 - z) h + z h', elementwise", writeMingru)),
@@ -400,7 +456,6 @@ llvm::ArrayRef<Family> prism::spec::getFamilyTable() { return kFamilies; }
 std::vector<FamilySummary> prism::spec::listFamilies() {
   std::vector<FamilySummary> list;
   for (const Family &family : getFamilyTable())
-    if (family.write)
-      list.push_back({family.name, family.summary, family.variants});
+    list.push_back({family.name, family.summary, family.variants});
   return list;
 }

@@ -53,6 +53,17 @@ const Let *Spec::findLet(llvm::StringRef name) const {
   return findNamed(lets, name);
 }
 
+const State *Spec::findState(llvm::StringRef name) const {
+  return findNamed(states, name);
+}
+const ReadStep *Spec::findRead(llvm::StringRef name) const {
+  for (const Step &step : steps)
+    if (auto *read = std::get_if<ReadStep>(&step.factor);
+        read && read->output == name)
+      return read;
+  return nullptr;
+}
+
 template <typename Range>
 static std::vector<llvm::StringRef> namesOf(const Range &range) {
   std::vector<llvm::StringRef> names;
@@ -82,9 +93,10 @@ llvm::FailureOr<Spec> prism::spec::readSpec(llvm::StringRef text,
 }
 
 bool ModelBuilder::build() {
-  return refuseUnbuilt() && readNames() && readDims() && readTypes() &&
-         readInputs() && readLets() && readSteps() && finishTypes() &&
-         checkUses() && readEntries() && readPlans() && readTargets();
+  return refuseUnbuilt() && readNames() && readDims() && readStates() &&
+         readTypes() && readInputs() && readLets() && readSteps() &&
+         readOutputs() && finishTypes() && checkUses() && readEntries() &&
+         readPlans() && readTargets();
 }
 
 /// What the format has and the compiler does not: a sentence each.
@@ -223,10 +235,13 @@ bool ModelBuilder::readTypes() {
 //===----------------------------------------------------------------------===//
 
 bool ModelBuilder::checkNewName(llvm::StringRef name, const SourceLoc &loc) {
-  for (llvm::StringRef reserved : {"initial_state", "final_state", "offsets"})
-    if (name == reserved)
-      return fail(loc,
-                  "the name '" + name + "' is reserved; every model has it");
+  auto reserved = [&](const State &state) {
+    return name == state.initialName() || name == state.finalName();
+  };
+  if (name == "offsets" || llvm::any_of(spec.states, reserved))
+    return fail(loc, "the name '" + name + "' is reserved; every model has it");
+  if (spec.states.size() > 1 && spec.findState(name))
+    return fail(loc, "the name '" + name + "' is that of a state");
   for (const auto &function : getFunctions())
     if (name == function.first)
       return fail(loc, "the name '" + name + "' is a function of let");

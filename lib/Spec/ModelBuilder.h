@@ -18,8 +18,6 @@
 
 namespace prism::spec {
 
-using Axes = std::vector<std::string>;
-
 class ModelBuilder {
 public:
   ModelBuilder(const JsonNode &root, Spec &spec, SpecDiagnostic &diagnostic)
@@ -32,6 +30,7 @@ private:
   bool refuseUnbuilt();
   bool readNames();
   bool readDims();
+  bool readStates();
   bool addHeadDims(const JsonNode &dims);
   bool readTypes();
   bool readInputs();
@@ -58,6 +57,14 @@ private:
   bool readRefine(const JsonNode &node, InjectStep &inject);
   bool readRead(const JsonNode &node);
   bool readRepeat(const JsonNode &node);
+  bool readSet(const JsonNode &node);
+  bool readOutputs();
+  bool chooseState(const JsonNode &node, llvm::StringRef step);
+  bool checkRead(const ReadStep &read, const SourceLoc &loc);
+  void addStep(decltype(Step::factor) factor, const SourceLoc &loc) {
+    spec.steps.push_back({std::move(factor), loc, current});
+  }
+  const State &state() const { return spec.states[current]; }
   bool readOperand(const JsonNode &node, Operand &operand);
   bool takeMicroStep(Operand &operand);
   bool readKey(const JsonNode *node, const JsonNode &step, llvm::StringRef what,
@@ -96,6 +103,10 @@ private:
     int64_t index;
   };
   std::optional<MicroStep> repeated;
+  /// The state of the step that is being read.
+  unsigned current = 0;
+  /// Reads have been read and expressions may name them.
+  bool readsAreValues = false;
 };
 
 /// The axes of one token's value of an input.

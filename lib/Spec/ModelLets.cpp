@@ -107,7 +107,18 @@ bool ModelBuilder::resolve(Expr &expr, const JsonNode &text) {
       expr.axes = let->value.axes;
       return true;
     }
-    if (root.find("let")->find(expr.name))
+    if (const ReadStep *read = spec.findRead(expr.name);
+        read && readsAreValues) {
+      expr.axes = read->axes;
+      return true;
+    }
+    if (const State *state = spec.findState(expr.name);
+        state && spec.states.size() > 1)
+      return state->isScalar() ||
+             failInText(text, expr.offset,
+                        "state '" + expr.name +
+                            "' has axes; a let sees only states without");
+    if (const JsonNode *lets = root.find("let"); lets && lets->find(expr.name))
       return failInText(
           text, expr.offset,
           "'" + expr.name +

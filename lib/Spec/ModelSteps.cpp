@@ -67,9 +67,12 @@ bool ModelBuilder::takeMicroStep(Operand &operand) {
 /// A key or a query. Of a state of one row it may be left out: it is 1.
 bool ModelBuilder::readKey(const JsonNode *node, const JsonNode &step,
                            llvm::StringRef what, Operand &operand) {
+  if (node && !state().hasKeys)
+    return fail(node->loc, "state '" + state().name + "' has no axis K: the " +
+                               what + " is 1, leave it out");
   if (node)
     return readOperand(*node, operand);
-  if (spec.extent("K") != 1)
+  if (state().hasKeys && spec.extent("K") != 1)
     return fail(step.loc, "expected '" + what +
                               "'; it may be left out only where K is 1, and "
                               "here K is " +
@@ -168,6 +171,8 @@ bool ModelBuilder::readStep(const JsonNode &step) {
     return readInject(member.value);
   if (member.key == "repeat")
     return readRepeat(member.value);
+  if (member.key == "set")
+    return readSet(member.value);
   if (const JsonNode *when = member.value.find("when"))
     return fail(when->loc, "'when' inside 'steps'; the place of a read in the "
                            "list says when it reads");
@@ -200,30 +205,42 @@ bool ModelBuilder::readRepeat(const JsonNode &node) {
 }
 
 bool ModelBuilder::readDecay(const JsonNode &node) {
+  if (!chooseState(node, "decay"))
+    return false;
   DecayStep decay;
   const JsonNode &gate = node.is(JsonKind::String) ? node : *node.find("gate");
   if (!readOperand(gate, decay.gate))
     return false;
   decayGates.insert(gate.string); // of a micro-step, the whole
   decayGates.insert(decay.gate.name);
-  const Axes forms[] = {{}, {"K"}, {"V"}, {"K", "V"}};
-  const Axes *form = llvm::find(forms, decay.gate.axes);
-  if (form == std::end(forms))
+  static const Axes kForms[] = {{}, {"K"}, {"V"}, {"K", "V"}};
+  const Axes *form = llvm::find(kForms, decay.gate.axes);
+  bool fits = form != std::end(kForms) &&
+              llvm::all_of(decay.gate.axes, [&](llvm::StringRef axis) {
+                return axis == "K" ? state().hasKeys : state().hasValues;
+              });
+  if (!fits)
     return fail(gate.loc,
-                "expected a log-gate of axes [], [K], [V] or [K, V]; '" +
-                    decay.gate.name + "' has " + printAxes(decay.gate.axes));
-  decay.along = static_cast<Along>(form - std::begin(forms));
+                llvm::Twine("expected a log-gate of axes []") +
+                    (state().hasKeys ? ", [K]" : "") +
+                    (state().hasValues ? ", [V]" : "") +
+                    (state().hasKeys && state().hasValues ? " or [K, V]" : "") +
+                    "; '" + decay.gate.name + "' has " +
+                    printAxes(decay.gate.axes));
+  decay.along = static_cast<Along>(form - std::begin(kForms));
   const JsonNode *along = node.find("along");
   if (along && along->string != stringify(decay.along))
     return fail(along->loc, "decay along " + along->string + ", but the axes " +
                                 printAxes(decay.gate.axes) + " of '" +
                                 decay.gate.name + "' mean along " +
                                 stringify(decay.along));
-  spec.steps.push_back({decay, node.loc});
+  addStep(decay, node.loc);
   return true;
 }
 
 bool ModelBuilder::readErase(const JsonNode &node) {
+  if (!chooseState(node, "erase"))
+    return false;
   EraseStep erase;
   const JsonNode *key = node.find("key"), *read = node.find("read"),
                  *write = node.find("write");
@@ -249,7 +266,7 @@ bool ModelBuilder::readErase(const JsonNode &node) {
   if (!expectRank(erase.strength, "the strength", erase.read.axes))
     return false;
   erase.ofPrevious = node.find("of") != nullptr;
-  spec.steps.push_back({erase, node.loc});
+  addStep(erase, node.loc);
   return true;
 }
 
@@ -281,6 +298,8 @@ bool ModelBuilder::readRefine(const JsonNode &node, InjectStep &inject) {
 }
 
 bool ModelBuilder::readInject(const JsonNode &node) {
+  if (!chooseState(node, "inject"))
+    return false;
   InjectStep inject;
   const JsonNode *value = node.find("value"), *refine = node.find("refine"),
                  *scale = node.find("scale");
@@ -288,7 +307,11 @@ bool ModelBuilder::readInject(const JsonNode &node) {
     return fail(
         value->loc,
         "'value' beside 'refine', which makes the value; expected one of them");
-  if (!value && !refine)
+  if (!state().hasValues && (value || refine))
+    return fail((value ? value : refine)->loc,
+                "state '" + state().name +
+                    "' has no axis V: the value is 1, leave it out");
+  if (state().hasValues && !value && !refine)
     return fail(node.loc, "expected 'value' or 'refine'");
   if (!readKey(node.find("key"), node, "key", inject.key) ||
       !expectAxes(inject.key, "a key", "K"))
@@ -305,7 +328,7 @@ bool ModelBuilder::readInject(const JsonNode &node) {
                       inject.refine->gain.name + "' " +
                       printAxes(inject.refine->gain.axes) +
                       "; expected the same ranks");
-  } else {
+  } else if (value) {
     if (!readOperand(*value, inject.value.emplace()))
       return false;
     if (inject.value->axes != valueAxes)
@@ -321,11 +344,13 @@ bool ModelBuilder::readInject(const JsonNode &node) {
   if (scale && (!readOperand(*scale, inject.scale.emplace()) ||
                 !expectRank(*inject.scale, "the scale", inject.key.axes)))
     return false;
-  spec.steps.push_back({inject, node.loc});
+  addStep(inject, node.loc);
   return true;
 }
 
 bool ModelBuilder::readRead(const JsonNode &node) {
+  if (!chooseState(node, "read"))
+    return false;
   ReadStep read;
   if (!readKey(node.find("query"), node, "query", read.query))
     return false;
@@ -342,16 +367,11 @@ bool ModelBuilder::readRead(const JsonNode &node) {
   read.output = output    ? output->string
                 : earlier ? "o" + std::to_string(earlier + 1)
                           : "o";
-  SourceLoc loc = output ? output->loc : node.loc;
-  if (!checkNewName(read.output, loc))
+  if (state().hasValues)
+    read.axes = {"V"};
+  if (!checkRead(read, output ? output->loc : node.loc))
     return false;
-  if (spec.findInput(read.output))
-    return fail(loc, "output '" + read.output + "' has the name of an input");
-  for (const Step &step : spec.steps)
-    if (auto *other = std::get_if<ReadStep>(&step.factor);
-        other && other->output == read.output)
-      return fail(loc, "output '" + read.output + "' twice");
-  spec.steps.push_back({read, node.loc});
+  addStep(read, node.loc);
   return true;
 }
 

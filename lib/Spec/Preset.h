@@ -22,8 +22,10 @@ struct Preset {
   using Json = nlohmann::ordered_json;
 
   Json inputs = Json::object();
+  Json states = Json::object(); // empty: one, K x V
   Json lets = Json::object();
   Json steps = Json::array();
+  Json outputs = Json::object(); // empty: the reads
 
   // What the spec says.
   llvm::StringRef variant;
@@ -52,6 +54,8 @@ struct Preset {
   void inject(const std::string &key, const std::string &value,
               const char *scale = nullptr);
   void read(const std::string &query);
+  /// The last step, of the state `name`.
+  void ofState(const char *name);
   /// Of a state of one row: no key, no query.
   void injectRow(const std::string &value);
   void readRow();
@@ -59,7 +63,6 @@ struct Preset {
 
 struct Family {
   llvm::StringLiteral name, summary;
-  /// Null: the name is known, the family is not built yet.
   void (*write)(Preset &);
   llvm::ArrayRef<llvm::StringLiteral> variants;
   /// A dim of its own that it needs, or "".

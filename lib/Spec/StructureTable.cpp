@@ -142,7 +142,9 @@ SpecStructure::SpecStructure() {
   Shape *decay = make(kString | kObject);
   decay->def = "decay";
   decay->pattern = Pattern::Name;
+  const Field ofState{"state", name, false, "which state; default the first"};
   decay->fields = {{"gate", name, true, "the log-gate: an input or a let"},
+                   ofState,
                    {"along", choice({"scalar", "key", "value", "element"}),
                     false,
                     "what one gate covers; follows from the gate's axes"}};
@@ -155,7 +157,8 @@ SpecStructure::SpecStructure() {
       {"write", name, false, "the key that is written along"},
       {"strength", nameOrNumber, true, "how much of what is read goes"},
       {"of", choice({"previous"}), false,
-       "read the state before this token's first step"}};
+       "read the state before this token's first step"},
+      ofState};
 
   Shape *refine = make(kObject);
   refine->def = "refine";
@@ -171,7 +174,8 @@ SpecStructure::SpecStructure() {
        "the key that is written along; may be left out where K is 1"},
       {"value", name, false, "the value written; left out with refine"},
       {"scale", nameOrNumber, false, "default 1"},
-      {"refine", refine, false, "the value comes out of the refinement loop"}};
+      {"refine", refine, false, "the value comes out of the refinement loop"},
+      ofState};
 
   Shape *read = make(kObject);
   read->def = "read";
@@ -180,7 +184,13 @@ SpecStructure::SpecStructure() {
                   {"scale", number, false, "default 1"},
                   {"when", choice({"before", "after"}), false,
                    "before or after the update; default after"},
-                  {"output", name, false, "the output's name; default o"}};
+                  {"output", name, false, "the output's name; default o"},
+                  ofState};
+
+  Shape *set = make(kObject);
+  set->def = "set";
+  set->fields = {{"state", name, true, "a state without axes"},
+                 {"value", name, true, "its next value, a let or an input"}};
 
   Field decayField{"decay", decay, false, "S <- exp(gate) S"};
   Field eraseField{"erase", erase, false, "S <- S - strength write (read^T S)"};
@@ -202,6 +212,7 @@ SpecStructure::SpecStructure() {
       {"steps",
        listOf(makeStep({decayField, eraseField, injectField}, "micro_step"), 1),
        true, "the steps of each micro-step, in order"}};
+  Field setField{"set", set, false, "the next value of a state without axes"};
   Field repeatField{"repeat", repeat, false,
                     "micro-steps of one token, one after the other"};
   // One injection or read may stand without its list.
@@ -226,6 +237,21 @@ SpecStructure::SpecStructure() {
   let->additional = expression;
   let->keyPattern = Pattern::Name;
   let->maxProperties = 64;
+  Shape *stateAxis = make(kString);
+  stateAxis->choices = {"K", "V"};
+  Shape *stateAxes = make(kArray);
+  stateAxes->items = stateAxis;
+  stateAxes->maxItems = 2;
+  Shape *states = make(kObject);
+  states->additional = stateAxes;
+  states->keyPattern = Pattern::Name;
+  states->minProperties = 1;
+  states->maxProperties = 8;
+  Shape *outputs = make(kObject);
+  outputs->additional = expression;
+  outputs->keyPattern = Pattern::Name;
+  outputs->minProperties = 1;
+  outputs->maxProperties = 16;
   Shape *options = make(kObject);
   options->fields = {{"scale", number, false, "scale of the read; default 1"},
                      {"l2norm", positive, false,
@@ -253,11 +279,13 @@ SpecStructure::SpecStructure() {
       {"dims", makeDims(), true, "sizes of the axes"},
       {"dtype", dtype, false, "element types"},
       {"inputs", makeInputs(), false, "arrays of a call, by name"},
+      {"states", states, false,
+       "several states and their axes; default one of [K, V]"},
       {"let", let, false, "values computed per token from inputs"},
       {"steps",
-       listOf(makeStep(
-                  {decayField, eraseField, injectField, readField, repeatField},
-                  "step"),
+       listOf(makeStep({decayField, eraseField, injectField, readField,
+                        repeatField, setField},
+                       "step"),
               1),
        false, "the step of the recurrence, in order"},
       {"transition",
@@ -267,6 +295,8 @@ SpecStructure::SpecStructure() {
        "shorthand: injections, after the transition"},
       {"read", oneOrList(read), false,
        "shorthand: reads, last, or first with when: before"},
+      {"outputs", outputs, false,
+       "outputs computed from reads; default the reads themselves"},
       {"entries", makeNames(), false,
        "functions to make; default forward and decode"},
       {"target", makeNames(), false, "what to compile for; default cpu"},

@@ -28,6 +28,8 @@ def unit(rng, shape):
 DRAW = {
     "normal": lambda rng, shape: rng.standard_normal(shape),
     "unit": unit,
+    # Positive features.
+    "features": lambda rng, shape: np.exp(0.5 * rng.standard_normal(shape)),
     "fraction": lambda rng, shape: rng.uniform(size=shape),
     # Mild gates, and one in eight that drops nearly all.
     "gate": lambda rng, shape: -np.where(rng.uniform(size=shape) < 0.125, 20.0, rng.uniform(0.0, 0.3, shape)),
@@ -37,11 +39,12 @@ DRAW = {
 class Family:
     """A preset: name, variant and dims, its arrays (where, how drawn, features), and its loop."""
 
-    def __init__(self, name, loop, arrays, variant=None, dims=None, label=None, options=None):
+    def __init__(self, name, loop, arrays, variant=None, dims=None, label=None, options=None, states=None):
         self.name, self.loop, self.arrays, self.variant = name, loop, arrays, variant
         self.dims = {**DIMS, **(dims or {})}
         self.label, self.options = label or name, options
-        self.state = [self.dims[axis] for axis in ("Hv", "K", "V")]
+        # Axes of each state; what it lacks of K and V is 1.
+        self.states = states or {"state": "KV"}
 
     def spec(self, io, **more):
         spec = {"prism_spec": 1, "name": self.label, "family": self.name, "dims": self.dims, "dtype": {"io": io}}
@@ -60,15 +63,32 @@ class Family:
             arrays[name] = DRAW[how](rng, lead + [self.dims[f] for f in features])
         return arrays
 
+    def draw_states(self, rng, N):
+        """Initial states; a vector or number is a sum and positive."""
+        states = {}
+        for name, axes in self.states.items():
+            shape = [N, self.dims["Hv"]] + [self.dims[axis] if axis in axes else 1 for axis in "KV"]
+            states["initial_" + name] = DRAW["normal" if axes == "KV" else "fraction"](rng, shape)
+        return states
+
+    def as_in_the_paper(self, states):
+        """The states of one head: V x K, a vector, a number; a lone one by itself."""
+        own = {n: a.T if axes == "KV" else a.ravel() if axes else a.item()
+               for (n, axes), a in zip(self.states.items(), states)}
+        return own if len(own) > 1 else own.popitem()[1]
+
     def reference(self, arrays, initial=None, offsets=None, reverse=False):
-        """(o, final_state) of all sequences and value heads, by the loop."""
+        """o and the final states of all sequences and value heads, by the loop."""
         B, T = next(a.shape[:2] for n, a in arrays.items() if self.arrays[n][0] != "param")
-        Hk, Hv, K, V = (self.dims[n] for n in ("Hk", "Hv", "K", "V"))
+        Hk, Hv, V = (self.dims[n] for n in ("Hk", "Hv", "V"))
         rows = [(0, a, b) for a, b in zip(offsets[:-1], offsets[1:])] if offsets is not None else [(b, 0, T) for b in range(B)]
-        o, final = np.zeros((B, T, Hv, V)), np.zeros((len(rows), Hv, K, V))
+        o = np.zeros((B, T, Hv, V))
+        finals = [np.zeros([len(rows), Hv] + [self.dims[axis] if axis in axes else 1 for axis in "KV"])
+                  for axes in self.states.values()]
         for n, (row, begin, end) in enumerate(rows):
             for h in range(Hv):
-                S = initial[n, h].T if initial is not None else np.zeros((V, K))
+                begins = initial.values() if initial else [np.zeros_like(f) for f in finals]
+                S = self.as_in_the_paper([a[n, h] for a in begins])
                 x = {"T": end - begin}
                 for name, array in arrays.items():
                     where = self.arrays[name][0]
@@ -81,8 +101,9 @@ class Family:
                 outputs, S = self.loop(x, S)
                 if end > begin:
                     o[row, begin:end, h] = outputs[::-1] if reverse else outputs
-                final[n, h] = S.T
-        return o, final
+                for final, state in zip(finals, S.values() if isinstance(S, dict) else [S]):
+                    final[n, h] = np.transpose(state).reshape(final[n, h].shape)
+        return [o, *finals]
 
 
 QKV = {"q": ("key", "unit", "K"), "k": ("key", "unit", "K"), "v": ("value", "normal", "V")}
@@ -116,6 +137,11 @@ FAMILIES = [
     Family("rwkv7", papers.rwkv7, {**RWKV, "kappa": ("key", "unit", "K"), "a": ("value", "fraction", "K")}),
     Family("rwkv7", papers.dplr, {**RWKV, "a": ("key", "unit", "K"), "b": ("key", "unit", "K")}, variant="dplr",
            label="dplr"),
+    Family("mlstm", papers.mlstm, {**QKV, "log_i": ("value", "normal", ""), "log_f": ("value", "gate", "")},
+           states={"C": "KV", "n": "K", "m": ""}),
+    Family("gated_rfa", papers.gated_rfa,
+           {"q": ("key", "features", "K"), "k": ("key", "features", "K"), "v": ("value", "normal", "V"), "log_g": ("value", "gate", "")},
+           states={"S": "KV", "z": "K"}),
     Family("hgrn", papers.hgrn, {"i": ("value", "normal", "V"), "log_f": ("value", "gate", "V")}, dims={"K": 1}),
     Family("mingru", papers.mingru, {"h_tilde": ("value", "normal", "V"), "z_logit": ("value", "normal", "V")}, dims={"K": 1}),
     Family("rg_lru", papers.rg_lru, {"x": ("value", "normal", "V"), "r_logit": ("value", "normal", "V"),
@@ -132,6 +158,7 @@ class Program:
 
     def __init__(self, kit, family, io, suffix="", **more):
         self.kit, self.io = kit, io
+        self.results = ["o", *("final_" + name for name in family.states)]
         self.name = f"{family.label}_{io}{suffix}"
         path = kit.write_json(self.name + ".json", family.spec(io, **more))
         expanded = kit.run("prism-compile", path, "--expand")
@@ -153,7 +180,7 @@ class Program:
     def encode(self, name, array):
         if name == "offsets":
             return np.asarray(array, np.int64)
-        if name == "initial_state":
+        if name.startswith("initial_"):
             return np.asarray(array, np.float64 if self.io == "f64" else np.float32)
         return bf16(array) if self.types[name] == "bf16" else np.asarray(array, NP[self.types[name]])
 
@@ -163,8 +190,9 @@ class Program:
             path = os.path.join(self.kit.scratch, f"{self.name}.{name}.npy")
             np.save(path, self.encode(name, array))
             arguments += ["--in", f"{name}={path}"]
-        outs = [os.path.join(self.kit.scratch, f"{self.name}.{name}.out.npy") for name in ("o", "final_state")]
-        arguments += ["--out", f"o={outs[0]}", "--out", f"final_state={outs[1]}"]
+        outs = [os.path.join(self.kit.scratch, f"{self.name}.{name}.out.npy") for name in self.results]
+        for name, path in zip(self.results, outs):
+            arguments += ["--out", f"{name}={path}"]
         result = self.kit.run("prism-run", *arguments)
         assert result.returncode == 0, result.stdout + result.stderr
         loaded = [np.load(path) for path in outs]
@@ -173,7 +201,8 @@ class Program:
 
 def agree(got, want, limit, what):
     """RMS ratios of output and state; zeros are met exactly."""
-    for name, a, b in zip(("o", "final_state"), got, want):
+    assert len(got) == len(want), what
+    for name, a, b in zip(("o", "the final state", "the second state", "the third state"), got, want):
         assert a.shape == b.shape, f"{what}: {name} has shape {a.shape}, expected {b.shape}"
         error, size = np.sqrt(np.sum((a - b) ** 2)), np.sqrt(np.sum(b**2))
         assert error <= limit * size, f"{what}: {name} is off by {error / max(size, 1e-300):.3g}, limit {limit}"
@@ -186,25 +215,27 @@ def against_oracle(kit, family, rng):
     result = kit.run("prism-compile", path, "--sample", folder, "--entry", "forward", "--shape", "B=2,T=9")
     assert result.returncode == 0, result.stdout + result.stderr
     arrays = {name: np.load(os.path.join(folder, name + ".npy")) for name in family.arrays}
-    expected = [np.load(os.path.join(folder, name + ".expected.npy")) for name in ("o", "final_state")]
-    want = family.reference(arrays, np.load(os.path.join(folder, "initial_state.npy")))
+    results = ["o", *("final_" + name for name in family.states)]
+    expected = [np.load(os.path.join(folder, name + ".expected.npy")) for name in results]
+    initial = {"initial_" + name: np.load(os.path.join(folder, f"initial_{name}.npy")) for name in family.states}
+    want = family.reference(arrays, initial)
     agree(expected, want, 1e-12, "the float64 recurrence")
 
 
 def forward_and_decode(kit, family, rng):
     run = Program(kit, family, "f64")
-    state = rng.standard_normal([2, *family.state])
+    state = family.draw_states(rng, 2)
     arrays = family.draw(rng, 2, 37)
     for schedule in run.schedules:
         agree(run(schedule=schedule, **arrays), family.reference(arrays), 1e-12, f"{schedule} from zeros")
-        agree(run(schedule=schedule, initial_state=state, **arrays), family.reference(arrays, state), 1e-12,
+        agree(run(schedule=schedule, **state, **arrays), family.reference(arrays, state), 1e-12,
               f"{schedule} with an initial state")
     packed, offsets = family.draw(rng, 1, 37), [0, 0, 3, 20, 37]
-    states = rng.standard_normal((4, *family.state))
+    states = family.draw_states(rng, 4)
     want = family.reference(packed, states, offsets)
     for schedule in run.schedules:
-        agree(run(schedule=schedule, initial_state=states, offsets=offsets, **packed), want, 1e-12, f"{schedule}, packed")
-    agree(run("decode", initial_state=state, **family_slice(family, arrays, 0, 1)),
+        agree(run(schedule=schedule, offsets=offsets, **states, **packed), want, 1e-12, f"{schedule}, packed")
+    agree(run("decode", **state, **family_slice(family, arrays, 0, 1)),
           family.reference(family_slice(family, arrays, 0, 1), state), 1e-12, "decode")
     splits(run, family, rng, state)
 
@@ -221,20 +252,20 @@ def splits(run, family, rng, state):
     for split in range(T + 1):
         outputs, carried = [], state
         if split:
-            o, carried = run(initial_state=carried, **family_slice(family, arrays, 0, split))
-            outputs.append(o)
+            o, *finals = run(**carried, **family_slice(family, arrays, 0, split))
+            outputs, carried = [o], dict(zip(carried, finals))
         for t in range(split, T):
-            o, carried = run("decode", initial_state=carried, **family_slice(family, arrays, t, t + 1))
-            outputs.append(o)
-        agree((np.concatenate(outputs, 1), carried), want, 1e-12, f"prefill of {split} of {T} tokens, then decode")
+            o, *finals = run("decode", **carried, **family_slice(family, arrays, t, t + 1))
+            outputs, carried = [*outputs, o], dict(zip(carried, finals))
+        agree([np.concatenate(outputs, 1), *carried.values()], want, 1e-12, f"prefill of {split} of {T} tokens, then decode")
 
 
 def reverse(kit, family, rng):
     run = Program(kit, family, "f64", "_reverse", reverse=True, entries=["forward"])
     arrays, offsets = family.draw(rng, 1, 21), [0, 4, 4, 21]
-    states = rng.standard_normal((3, *family.state))
+    states = family.draw_states(rng, 3)
     for schedule in run.schedules:
-        agree(run(schedule=schedule, initial_state=states, offsets=offsets, **arrays),
+        agree(run(schedule=schedule, offsets=offsets, **states, **arrays),
               family.reference(arrays, states, offsets, reverse=True), 1e-12, f"{schedule}, reverse")
 
 
@@ -242,9 +273,9 @@ def element_types(kit, family, rng):
     for io in ("f32", "bf16"):
         run = Program(kit, family, io, entries=["forward"])
         arrays = run.rounded(family.draw(rng, 2, 70))
-        state = np.float32(rng.standard_normal([2, *family.state])).astype(np.float64)
+        state = {n: np.float32(a).astype(np.float64) for n, a in family.draw_states(rng, 2).items()}
         for schedule in run.schedules:
-            agree(run(schedule=schedule, initial_state=state, **arrays), family.reference(arrays, state), LIMIT[io],
+            agree(run(schedule=schedule, **state, **arrays), family.reference(arrays, state), LIMIT[io],
                   f"{schedule}, {io}")
 
 
@@ -252,8 +283,8 @@ def head_first(kit, family, rng):
     run = Program(kit, family, "f64", "_hf", layout="head_first", entries=["forward"])
     arrays = family.draw(rng, 2, 18)
     swapped = {n: a if family.arrays[n][0] == "param" else a.swapaxes(1, 2) for n, a in arrays.items()}
-    o, final = run(**swapped)
-    agree((o.swapaxes(1, 2), final), family.reference(arrays), 1e-12, "head first")
+    o, *finals = run(**swapped)
+    agree([o.swapaxes(1, 2), *finals], family.reference(arrays), 1e-12, "head first")
 
 
 TESTS = [against_oracle, forward_and_decode, reverse, element_types, head_first]

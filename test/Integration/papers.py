@@ -82,6 +82,31 @@ def mamba(x, S):
     return run(x, S, step)
 
 
+def mlstm(x, S):
+    """xLSTM eqs. 19 to 27: gates as they are, divided by exp(m) only where a state is handed over."""
+    scale = math.exp(S["m"])
+    S = {"C": scale * S["C"], "n": scale * S["n"], "log_m": S["m"]}
+
+    def step(t, S):
+        i, f = math.exp(x["log_i"][t]), math.exp(x["log_f"][t])
+        C = f * S["C"] + i * outer(x["v"][t], x["k"][t])
+        n = f * S["n"] + i * x["k"][t]
+        m = max(x["log_f"][t] + S["log_m"], x["log_i"][t])
+        return {"C": C, "n": n, "log_m": m}, C @ x["q"][t] / max(abs(n @ x["q"][t]), 1.0)
+    outputs, S = run(x, S, step)
+    scale = math.exp(-S["log_m"])
+    return outputs, {"C": scale * S["C"], "n": scale * S["n"], "m": S["log_m"]}
+
+
+def gated_rfa(x, S):
+    """Random feature attention with gates: q and k are feature vectors here."""
+    def step(t, S):
+        g = math.exp(x["log_g"][t])
+        S = {"S": g * S["S"] + (1 - g) * outer(x["v"][t], x["k"][t]), "z": g * S["z"] + (1 - g) * x["k"][t]}
+        return S, S["S"] @ x["q"][t] / (x["q"][t] @ S["z"])
+    return run(x, S, step)
+
+
 def hgrn(x, S):
     def step(t, h):
         f = np.exp(x["log_f"][t])

@@ -158,6 +158,29 @@ TEST_F(Import, RanksTakeOneScaleEach) {
             RankedTensorType::get({3}, b.getF32Type()));
 }
 
+TEST_F(Import, SeveralStatesAndComputedOutputs) {
+  func::FuncOp function = import(
+      R"json({ "prism_spec": 1, "family": "mlstm", "dims": { "H": 2, "K": 4, "V": 8 }, "dtype": { "io": "bf16" } })json");
+  ASSERT_TRUE(function);
+  EXPECT_EQ(names(function, false),
+            "q k v log_i log_f initial_C? initial_n? initial_m? offsets? ");
+  EXPECT_EQ(names(function, true), "o final_C final_n final_m ");
+  scan::RecurrenceOp recurrence = recurrenceOf(function);
+  OpBuilder b(&context);
+  auto stateType = [&](int64_t keys, int64_t values) {
+    return RankedTensorType::get({keys, values}, b.getF32Type());
+  };
+  ASSERT_EQ(recurrence.getNumStates(), 3u);
+  EXPECT_EQ(recurrence.getStateArgument(0).getType(), stateType(4, 8));
+  EXPECT_EQ(recurrence.getStateArgument(1).getType(), stateType(4, 1));
+  EXPECT_EQ(recurrence.getStateArgument(2).getType(), stateType(1, 1));
+  EXPECT_EQ(all<scan::ReadOp>(function)[1].getState(),
+            all<scan::InjectOp>(function)[1].getResult());
+  ValueRange yielded = recurrence.getYield().getValues();
+  EXPECT_TRUE(yielded[2].getDefiningOp<tensor::FromElementsOp>());
+  EXPECT_TRUE(yielded[3].getDefiningOp<arith::TruncFOp>());
+}
+
 TEST_F(Import, DoubleArraysAreComputedInDouble) {
   func::FuncOp function = import(
       R"json({ "prism_spec": 1, "family": "prism", "dims": { "H": 1, "K": 4, "V": 4, "L": 2 },

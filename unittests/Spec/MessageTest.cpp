@@ -44,6 +44,17 @@ constexpr const char *kFamily = R"json({ "prism_spec": 1,
   "dims": { "H": 2, "K": 8, "V": 8, "L": 1 }
 })json";
 
+constexpr const char *kStates = R"json({ "prism_spec": 1, "name": "states",
+  "dims": { "H": 2, "K": 8, "V": 8 },
+  "inputs": { "q": ["B","T","H","K"], "v": ["B","T","H","V"], "g": ["B","T","H"] },
+  "states": { "S": ["K","V"], "z": ["K"], "m": [] },
+  "let": { "next": "max(m + g, 0)" },
+  "steps": [ { "decay": "g" }, { "inject": { "key": "q", "value": "v" } },
+    { "inject": { "key": "q", "state": "z" } }, { "set": { "state": "m", "value": "next" } },
+    { "read": { "query": "q", "output": "num" } }, { "read": { "query": "q", "state": "z", "output": "den" } } ],
+  "outputs": { "o": "num / max(den, next)" }
+})json";
+
 struct Row {
   const char *base, *piece, *replacement, *message;
 };
@@ -138,8 +149,8 @@ const Row kStructure[] = {
      "/inputs/q: expected at most 5 elements, found 6"},
     {kBase, "{ \"decay\": \"g\" }",
      "{ \"decay\": \"g\", \"read\": { \"query\": \"q\" } }",
-     "/steps/0: expected exactly one key, decay, erase, inject, read or "
-     "repeat, found 2"},
+     "/steps/0: expected exactly one key, decay, erase, inject, read, "
+     "repeat or set, found 2"},
     {kBase, "\"L\": 2",
      "\"A\":1,\"C\":1,\"D\":1,\"E\":1,\"F\":1,\"G\":1,\"I\":1,\"J\":1,\"M\":1,"
      "\"O\":1,\"P\":1,\"Q\":1,\"R\":1,\"S\":1,"
@@ -167,9 +178,6 @@ const Row kUnbuilt[] = {
     {kBase, "\"decode\"", "\"backward\"",
      "/entries/1: the entry 'backward' comes later; expected forward or "
      "decode"},
-    {kFamily, "\"prism\"", "\"mlstm\"",
-     "/family: the family 'mlstm' is not built yet; its recurrence may be "
-     "written out under 'steps'"},
 };
 INSTANTIATE_TEST_SUITE_P(Unbuilt, Messages, testing::ValuesIn(kUnbuilt));
 
@@ -454,7 +462,8 @@ const Row kFamilies[] = {
     {kFamily, "\"prism\"", "\"prisms\"",
      "s.json:2:13: error: /family: unknown family 'prisms', expected "
      "linear_attention, retnet, gla, mamba, mamba2, deltanet, gated_deltanet, "
-     "gated_deltanet2, kda, gated_deltaproduct, rwkv7, hgrn, mingru, rg_lru, "
+     "gated_deltanet2, kda, gated_deltaproduct, rwkv7, mlstm, gated_rfa, hgrn, "
+     "mingru, rg_lru, "
      "first_order or prism; did you mean 'prism'?"},
     {kFamily, "\"family\"", "\"read\": { \"query\": \"q\" }, \"family\"",
      "/read: 'read' beside the family 'prism', which says it already"},
@@ -494,8 +503,65 @@ const Row kFamilies[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Families, Messages, testing::ValuesIn(kFamilies));
 
+const Row kStateRows[] = {
+    {kStates, "\"z\": [\"K\"]", "\"z\": [\"V\", \"K\"]",
+     "s.json:4:36: error: /states/z: expected a state of axes [K, V], [K], [V] "
+     "or [], found [V, K]"},
+    {kStates, "\"m\": []", "\"m\": [], \"exp\": []",
+     "/states/exp: the name 'exp' is a function of let"},
+    {kStates, "\"state\": \"z\" }", "\"state\": \"Z\" }",
+     "/steps/2/inject/state: unknown state 'Z', expected S, z or m; did you "
+     "mean "
+     "'z'?"},
+    {kStates, "\"key\": \"q\", \"state\": \"z\"",
+     "\"key\": \"q\", \"value\": \"v\", \"state\": \"z\"",
+     "/steps/2/inject/value: state 'z' has no axis V: the value is 1, leave it "
+     "out"},
+    {kStates, "{ \"decay\": \"g\" }",
+     "{ \"decay\": { \"gate\": \"v\", \"state\": \"z\" } }",
+     "/steps/0/decay/gate: expected a log-gate of axes [], [K]; 'v' has [V]"},
+    {kStates, "{ \"decay\": \"g\" }",
+     "{ \"decay\": { \"gate\": \"g\", \"state\": \"m\" } }",
+     "/steps/0/decay/state: state 'm' has no axes: lets see it, and only 'set' "
+     "changes it"},
+    {kStates, "\"state\": \"m\", \"value\"", "\"state\": \"z\", \"value\"",
+     "/steps/3/set/state: 'set' of state 'z', which has axes; it changes by "
+     "decay, erase and inject"},
+    {kStates, "\"value\": \"next\"", "\"value\": \"v\"",
+     "/steps/3/set/value: expected a scalar; 'v' has axes [V]"},
+    {kStates, "{ \"decay\": \"g\" }",
+     "{ \"set\": { \"state\": \"m\", \"value\": \"g\" } }",
+     "/steps/3/set: state 'm' is set twice"},
+    {kStates, "max(m + g, 0)", "max(z, 0)",
+     "/let/next: state 'z' has axes; a let sees only states without"},
+    {kStates, "max(m + g, 0)", "max(num, 0)",
+     "/let/next: unknown name 'num', expected an input or an earlier let"},
+    {kStates, "num / max(den, next)", "num / max(dem, next)",
+     "/outputs/o: unknown name 'dem', expected an input or an earlier let"},
+    {kStates, "num / max(den, next)", "den",
+     "/outputs/o: expected an output of axes [V], found []"},
+    {kStates, "num / max(den, next)", "num + next",
+     "/steps/5: read 'den' is never used"},
+    {kStates, "\"o\": ", "\"q\": ",
+     "/outputs/q: output 'q' has the name of an input, a let or a read"},
+    {kStates, "\"output\": \"num\"", "\"output\": \"next\"",
+     "/steps/4/read/output: read 'next' has the name of a let"},
+    {kStates, ",\n  \"outputs\": { \"o\": \"num / max(den, next)\" }", "",
+     "/steps/5/read/output: a read of state 'z' has no axis V, and an output "
+     "has "
+     "one; compute it from the reads under 'outputs'"},
+    {kStates, "\"g\": [\"B\",\"T\",\"H\"]",
+     "\"initial_z\": [\"B\",\"T\",\"H\"]",
+     "/inputs/initial_z: the name 'initial_z' is reserved; every model has it"},
+    {kStates, "\"g\": [\"B\",\"T\",\"H\"]", "\"m\": [\"B\",\"T\",\"H\"]",
+     "/inputs/m: the name 'm' is that of a state"},
+    {kFamily, "\"family\"", "\"states\": { \"a\": [] }, \"family\"",
+     "/states: 'states' beside the family 'prism', which says it already"},
+};
+INSTANTIATE_TEST_SUITE_P(States, Messages, testing::ValuesIn(kStateRows));
+
 TEST(Messages, BasesAreRight) {
-  for (const char *base : {kBase, kShort, kFamily}) {
+  for (const char *base : {kBase, kShort, kFamily, kStates}) {
     SpecDiagnostic diagnostic;
     EXPECT_TRUE(succeeded(readSpec(base, "s.json", diagnostic)))
         << diagnostic.str();

@@ -42,6 +42,8 @@ struct Input {
   SourceLoc loc;
 };
 
+using Axes = std::vector<std::string>;
+
 struct Let {
   std::string name;
   std::string text;
@@ -58,6 +60,18 @@ struct Operand {
   std::vector<std::string> axes;
 };
 
+/// A state of K x V; an axis that it does not have is 1.
+struct State {
+  std::string name;
+  bool hasKeys = true, hasValues = true;
+  SourceLoc loc;
+
+  /// Lets see it, and a set changes it.
+  bool isScalar() const { return !hasKeys && !hasValues; }
+  std::string initialName() const { return "initial_" + name; }
+  std::string finalName() const { return "final_" + name; }
+};
+
 enum class Along { Scalar, Key, Value, Element };
 enum class RefineActivation { Identity, Gelu, Silu, Tanh, Relu };
 llvm::StringRef stringify(Along along);
@@ -66,6 +80,10 @@ llvm::StringRef stringify(RefineActivation activation);
 struct DecayStep {
   Operand gate;
   Along along = Along::Scalar;
+};
+/// The next value of a scalar state.
+struct SetStep {
+  Operand value;
 };
 struct EraseStep {
   Operand read, write, strength;
@@ -78,7 +96,7 @@ struct Refine {
 };
 struct InjectStep {
   Operand key;
-  /// Exactly one of `value` and `refine`.
+  /// Exactly one of `value` and `refine`; of a state without V the value is 1.
   std::optional<Operand> value;
   std::optional<Refine> refine;
   std::optional<Operand> scale;
@@ -86,11 +104,15 @@ struct InjectStep {
 struct ReadStep {
   Operand query;
   double scale = 1;
+  /// Of the output, or of the value that the outputs' expressions see.
   std::string output;
+  Axes axes; // [V], or none of a state without V
 };
 struct Step {
-  std::variant<DecayStep, EraseStep, InjectStep, ReadStep> factor;
+  std::variant<DecayStep, EraseStep, InjectStep, ReadStep, SetStep> factor;
   SourceLoc loc;
+  /// Which of the spec's states.
+  unsigned state = 0;
 };
 
 struct Plan {
@@ -115,8 +137,11 @@ struct Spec {
   ElementType io = ElementType::F32, gate = ElementType::F32,
               state = ElementType::F32;
   std::vector<Input> inputs;
+  std::vector<State> states;
   std::vector<Let> lets;
   std::vector<Step> steps;
+  /// Outputs computed from reads and lets; empty: the reads are the outputs.
+  std::vector<Let> outputs;
   std::vector<Entry> entries;
   std::vector<std::string> targets;
   bool reverse = false, batchInvariant = false, headFirst = false;
@@ -125,6 +150,8 @@ struct Spec {
   const Dim *findDim(llvm::StringRef name) const;
   const Input *findInput(llvm::StringRef name) const;
   const Let *findLet(llvm::StringRef name) const;
+  const State *findState(llvm::StringRef name) const;
+  const ReadStep *findRead(llvm::StringRef name) const;
   /// Extent of a dim that is static.
   int64_t extent(llvm::StringRef name) const { return *findDim(name)->extent; }
   /// The type arithmetic is done in: f64 for f64 arrays, f32 for all others.

@@ -43,8 +43,11 @@ private:
   LogicalResult collectReads();
   tile::ProgramOp createProgram();
   LogicalResult emitBody(tile::ProgramOp program);
-  FailureOr<Value> emitChunk(TileBuilder &tb, tile::ProgramOp program,
-                             Value first, Value state);
+  FailureOr<SmallVector<Value>> emitChunk(TileBuilder &tb,
+                                          tile::ProgramOp program, Value first,
+                                          ValueRange states);
+  RankedTensorType tileTypeOf(TileBuilder &tb, unsigned state);
+  Value columnsOf(unsigned state, Value columns, Value zero);
   Value viewOf(tile::ProgramOp program, Value tensor);
 
   OpBuilder &builder;
@@ -56,7 +59,8 @@ private:
   SmallVector<scan::StateOpInterface> chain;
   SmallVector<scan::ReadOp> reads; // one per output
   RankedTensorType stateType;
-  int64_t chunk = 1, valueBlock = 0;
+  int64_t chunk = 1, values = 1, valueBlock = 0;
+  bool isStepwise = false;
 };
 
 } // namespace
@@ -84,14 +88,13 @@ LogicalResult EntryConverter::findRecurrence() {
   }
   if (!op)
     return entry.emitOpError("has scan.entry but no scan.recurrence");
-  if (op.getNumStates() != 1)
-    return op.emitOpError("has ")
-           << op.getNumStates() << " states; lowerings take one so far";
-  StringRef stateAxes = cast<StringAttr>(op.getFinalAxes()[0]).getValue();
-  if (stateAxes.size() != 4 || !stateAxes.starts_with("nh"))
-    return op.emitOpError("has state axes \"")
-           << stateAxes
-           << "\"; lowerings take sequence, head, key, value in this order";
+  for (Attribute axes : op.getFinalAxes()) {
+    StringRef stateAxes = cast<StringAttr>(axes).getValue();
+    if (stateAxes.size() != 4 || !stateAxes.starts_with("nh"))
+      return op.emitOpError("has state axes \"")
+             << stateAxes
+             << "\"; lowerings take sequence, head, key, value in this order";
+  }
   for (Value operand : op->getOperands())
     if (!isa<BlockArgument>(operand) ||
         cast<BlockArgument>(operand).getOwner() != &entry.getBody().front())
@@ -99,14 +102,23 @@ LogicalResult EntryConverter::findRecurrence() {
              << entry.getName() << "'";
   stateType = cast<RankedTensorType>(op.getStateArgument(0).getType());
   chunk = plan.getChunk();
-  int64_t values = stateType.getDimSize(1);
+  for (BlockArgument state :
+       op.getStepBlock()->getArguments().take_front(op.getNumStates()))
+    values =
+        std::max(values, cast<RankedTensorType>(state.getType()).getDimSize(1));
+  std::string reason;
+  Operation *without = scan::findFactorWithoutChunkForm(op, reason);
+  isStepwise = without && chunk == 1;
+  if (without && !isStepwise)
+    return without->emitOpError() << reason;
   valueBlock = plan.getValueBlock() == 0
                    ? values
                    : std::min(plan.getValueBlock(), values);
   if (valueBlock < values && !canSplitValues(op))
     return op.emitError("cannot split its ")
-           << values << " value columns into blocks of " << valueBlock
-           << ": an l2norm mixes them";
+           << values << " value columns into blocks of " << valueBlock << ": "
+           << (op.getNumStates() > 1 ? "it has several states"
+                                     : "an l2norm mixes them");
   return success();
 }
 
@@ -134,9 +146,10 @@ LogicalResult EntryConverter::collectArrays() {
           return op.emitOpError("takes argument '") << array.name << "' twice";
         array.role = "input", array.axes = op.getInputAxes(n).str();
       }
-    if (!op.getInitialStates().empty() && op.getInitialStates()[0] == argument)
-      array.role = "initial_state",
-      array.axes = cast<StringAttr>(op.getInitialAxes()[0]).str();
+    for (auto [n, initial] : llvm::enumerate(op.getInitialStates()))
+      if (initial == argument)
+        array.role = "initial_state",
+        array.axes = cast<StringAttr>(op.getInitialAxes()[n]).str();
     if (op.getOffsets() == argument)
       array.role = "offsets", array.axes = "n";
     if (array.role == "input" && array.optional)
@@ -178,6 +191,8 @@ LogicalResult EntryConverter::collectArrays() {
 }
 
 LogicalResult EntryConverter::collectReads() {
+  if (isStepwise) // the region itself is stepped through, op by op
+    return success();
   FailureOr<SmallVector<scan::StateOpInterface>> found =
       scan::getFactorChain(op, 0);
   if (failed(found))
@@ -207,6 +222,7 @@ LogicalResult EntryConverter::collectReads() {
           erase.getOf() != op.getStateArgument(0))
         return erase.emitOpError(
             "reads a state that is not on the chain of the next state");
+  isStepwise = chunk == 1 && StepForm::isNeeded(chain);
   return success();
 }
 
@@ -239,8 +255,8 @@ tile::ProgramOp EntryConverter::createProgram() {
   }
   auto program = tile::ProgramOp::create(
       builder, op.getLoc(), name, builder.getFunctionType(types, {}),
-      op.getNumValueHeads(), stateType.getDimSize(1), valueBlock, chunk,
-      op.getReverse(), builder.getArrayAttr(attrs), /*res_attrs=*/ArrayAttr());
+      op.getNumValueHeads(), values, valueBlock, chunk, op.getReverse(),
+      builder.getArrayAttr(attrs), /*res_attrs=*/ArrayAttr());
   Block &block = program.getBody().emplaceBlock();
   for (auto [type, array] : llvm::zip(types, arrays))
     block.addArgument(type, op.getLoc());
@@ -253,24 +269,26 @@ Value EntryConverter::viewOf(tile::ProgramOp program, Value tensor) {
       cast<BlockArgument>(tensor).getArgNumber());
 }
 
-FailureOr<Value> EntryConverter::emitChunk(TileBuilder &tb,
-                                           tile::ProgramOp program, Value first,
-                                           Value state) {
+FailureOr<SmallVector<Value>> EntryConverter::emitChunk(TileBuilder &tb,
+                                                        tile::ProgramOp program,
+                                                        Value first,
+                                                        ValueRange states) {
   Value columns = tb.create<tile::ValueOffsetOp>(tb.builder.getIndexType());
   SmallVector<Value> views;
   for (Value input : op.getInputs())
     views.push_back(viewOf(program, input));
   TokenTiles tokens(tb, op, views, chunk, valueBlock, first, columns);
   SmallVector<Value> outputs;
-  FailureOr<Value> next = failure();
-  if (chunk == 1 && StepForm::isNeeded(chain)) {
-    StepForm form(tb, tokens, stateType.getDimSize(0), valueBlock);
-    next = form.emit(chain, op.getStateArgument(0), state, reads, outputs);
+  FailureOr<SmallVector<Value>> next = failure();
+  if (isStepwise) {
+    next = StepForm(tb, tokens, valueBlock).emit(op, states, outputs);
   } else {
     ChunkForm form(tb, tokens, chunk, stateType.getDimSize(0), valueBlock);
     if (failed(form.collect(chain, op.getStateArgument(0), reads)))
       return failure();
-    next = form.emit(state, outputs);
+    FailureOr<Value> state = form.emit(states.front(), outputs);
+    if (succeeded(state))
+      next = SmallVector<Value>{*state};
   }
   if (failed(next))
     return failure();
@@ -281,37 +299,54 @@ FailureOr<Value> EntryConverter::emitChunk(TileBuilder &tb,
   return next;
 }
 
+RankedTensorType EntryConverter::tileTypeOf(TileBuilder &tb, unsigned state) {
+  auto type = cast<RankedTensorType>(op.getStateArgument(state).getType());
+  return tb.matrix(type.getDimSize(0),
+                   std::min(valueBlock, type.getDimSize(1)));
+}
+
+/// Where a state's columns start: one that is not as wide as the widest is
+/// whole in every work item.
+Value EntryConverter::columnsOf(unsigned state, Value columns, Value zero) {
+  auto type = cast<RankedTensorType>(op.getStateArgument(state).getType());
+  return type.getDimSize(1) == values ? columns : zero;
+}
+
 LogicalResult EntryConverter::emitBody(tile::ProgramOp program) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&program.getBody().front());
   auto compute = cast<FloatType>(stateType.getElementType());
   TileBuilder tb(builder, op.getLoc(), compute);
-  RankedTensorType tileType = tb.matrix(stateType.getDimSize(0), valueBlock);
   Value zero = tb.index(0), step = tb.index(chunk);
   Value length = tb.create<tile::LengthOp>(builder.getIndexType());
   Value columns = tb.create<tile::ValueOffsetOp>(builder.getIndexType());
-  Value state;
-  if (op.getInitialStates().empty())
-    state = tb.constant(tileType, 0.0);
-  else
-    state = tb.create<tile::LoadOp>(tileType,
-                                    viewOf(program, op.getInitialStates()[0]),
-                                    ValueRange{zero, columns},
-                                    /*one_step=*/false);
+  SmallVector<Value> states;
+  for (unsigned i = 0; i < op.getNumStates(); ++i) {
+    if (op.getInitialStates().empty())
+      states.push_back(tb.constant(tileTypeOf(tb, i), 0.0));
+    else
+      states.push_back(tb.create<tile::LoadOp>(
+          tileTypeOf(tb, i), viewOf(program, op.getInitialStates()[i]),
+          ValueRange{zero, columnsOf(i, columns, zero)},
+          /*one_step=*/false));
+  }
   LogicalResult status = success();
   auto loop = scf::ForOp::create(
-      builder, op.getLoc(), zero, length, step, ValueRange{state},
+      builder, op.getLoc(), zero, length, step, states,
       [&](OpBuilder &nested, Location loc, Value first, ValueRange carried) {
         TileBuilder inner(nested, loc, compute);
-        FailureOr<Value> next = emitChunk(inner, program, first, carried[0]);
+        FailureOr<SmallVector<Value>> next =
+            emitChunk(inner, program, first, carried);
         if (failed(next))
           status = failure();
-        scf::YieldOp::create(nested, loc, failed(next) ? carried[0] : *next);
+        scf::YieldOp::create(nested, loc,
+                             failed(next) ? carried : ValueRange(*next));
       });
-  Value finalView = program.getBody().getArgument(entry.getNumArguments() +
-                                                  op.getOutputs().size());
-  tb.create<tile::StoreOp>(loop.getResult(0), finalView,
-                           ValueRange{zero, columns});
+  unsigned firstFinal = entry.getNumArguments() + op.getOutputs().size();
+  for (unsigned i = 0; i < op.getNumStates(); ++i)
+    tb.create<tile::StoreOp>(loop.getResult(i),
+                             program.getBody().getArgument(firstFinal + i),
+                             ValueRange{zero, columnsOf(i, columns, zero)});
   tb.create<tile::ReturnOp>();
   return status;
 }
@@ -336,6 +371,9 @@ FailureOr<tile::ProgramOp> prism::convertEntryToTile(OpBuilder &builder,
 }
 
 bool prism::canSplitValues(scan::RecurrenceOp op) {
+  // States that meet are stepped together, each once.
+  if (op.getNumStates() > 1)
+    return false;
   // Slice backward from every value-side operand; an l2norm there needs whole
   // rows.
   SmallVector<Value> pending;

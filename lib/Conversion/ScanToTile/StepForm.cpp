@@ -50,9 +50,9 @@ bool StepForm::isWholeRow(Value key) const {
 }
 
 void StepForm::addDecay(Operation *, Value logGate, scan::DecayAlong along) {
-  RankedTensorType stateType = tb.matrix(keys, valueBlock);
-  auto ones = [&](int64_t columns) {
-    return tb.constant(tb.matrix(1, columns), 1.0);
+  RankedTensorType stateType = tb.matrix(keys, columns);
+  auto ones = [&](int64_t count) {
+    return tb.constant(tb.matrix(1, count), 1.0);
   };
   auto expOf = [&](Along axis) -> Value {
     Value gate = tokens.get(logGate, -1, axis);
@@ -67,7 +67,7 @@ void StepForm::addDecay(Operation *, Value logGate, scan::DecayAlong along) {
     break;
   case scan::DecayAlong::key: // gates x ones^T: every column holds the gates
     if (Value gate = expOf(Along::key))
-      factor = tb.dot(gate, true, ones(valueBlock), false);
+      factor = tb.dot(gate, true, ones(columns), false);
     break;
   case scan::DecayAlong::value:
     if (Value gate = expOf(Along::value))
@@ -89,7 +89,7 @@ void StepForm::addErase(Operation *, Value of, Value read, Value write,
     current = {};
     return;
   }
-  Value seen = tb.dot(readKeys, false, tileOf.lookup(of), false);
+  Value seen = tb.dot(readKeys, false, stateOf(of), false);
   Value values = tb.neg(tb.scaleRows(seen, strengths));
   current = tb.dot(writeKeys, true, values, false, current);
 }
@@ -111,30 +111,72 @@ void StepForm::addInject(Operation *, Value key, Value value, Value scale) {
   current = tb.dot(keyRows, true, values, false, current);
 }
 
-FailureOr<Value> StepForm::emit(ArrayRef<scan::StateOpInterface> chain,
-                                Value start, Value state,
-                                ArrayRef<scan::ReadOp> reads,
-                                SmallVectorImpl<Value> &outputs) {
-  current = state;
-  tileOf[start] = state;
-  for (scan::StateOpInterface factor : chain) {
-    factor.contributeToChunk(*this);
-    if (!current)
-      return failure();
-    tileOf[factor.getStateResult()] = current;
+/// A state's tile: carried, a factor's, or of one element that was computed.
+Value StepForm::stateOf(Value stepValue) {
+  if (Value tile = tileOf.lookup(stepValue))
+    return tile;
+  auto elements = stepValue.getDefiningOp<tensor::FromElementsOp>();
+  if (!elements || elements.getElements().size() != 1) {
+    emitError(stepValue.getLoc(),
+              "the state flows through an op that is no state factor; a state "
+              "of one element may also be made of a scalar");
+    return {};
   }
-  for (scan::ReadOp read : reads) {
-    Value query = tokens.get(read.getQuery(), -1, Along::key);
-    if (!query)
-      return failure();
-    Value out = tileOf.lookup(read.getState());
-    if (!isWholeRow(read.getQuery()))
-      out = tb.dot(query, false, out, false);
-    double scale = read.getScale().convertToDouble();
-    if (scale != 1.0)
-      out = tb.mul(out,
-                   tb.constant(cast<RankedTensorType>(out.getType()), scale));
-    outputs.push_back(out);
+  Value scalar = tokens.get(elements.getElements().front(), -1, Along::none);
+  if (!scalar)
+    return {};
+  return tileOf[stepValue] =
+             tb.create<tile::BroadcastOp>(tb.matrix(1, 1), scalar, false);
+}
+
+Value StepForm::emitRead(scan::ReadOp read) {
+  Value state = stateOf(read.getState());
+  keys = cast<RankedTensorType>(read.getState().getType()).getDimSize(0);
+  Value query = tokens.get(read.getQuery(), -1, Along::key);
+  if (!state || !query)
+    return {};
+  Value out =
+      isWholeRow(read.getQuery()) ? state : tb.dot(query, false, state, false);
+  double scale = read.getScale().convertToDouble();
+  if (scale == 1.0)
+    return out;
+  auto type = cast<RankedTensorType>(out.getType());
+  return tb.mul(out, tb.constant(type, scale));
+}
+
+FailureOr<SmallVector<Value>> StepForm::emit(scan::RecurrenceOp op,
+                                             ValueRange states,
+                                             SmallVectorImpl<Value> &outputs) {
+  for (auto [i, state] : llvm::enumerate(states)) {
+    tileOf[op.getStateArgument(i)] = state;
+    tokens.define(op.getStateArgument(i), state);
   }
-  return current;
+  for (Operation &inner : op.getStepBlock()->without_terminator()) {
+    if (auto factor = dyn_cast<scan::StateOpInterface>(inner)) {
+      auto type = cast<RankedTensorType>(factor.getStateResult().getType());
+      keys = type.getDimSize(0);
+      columns = std::min(valueBlock, type.getDimSize(1));
+      current = stateOf(factor.getStateOperand().get());
+      if (!current)
+        return failure();
+      factor.contributeToChunk(*this);
+      if (!current)
+        return failure();
+      tileOf[factor.getStateResult()] = current;
+    } else if (auto read = dyn_cast<scan::ReadOp>(inner)) {
+      Value out = emitRead(read);
+      if (!out)
+        return failure();
+      tokens.define(read.getResult(), out);
+    }
+  }
+  SmallVector<Value> next;
+  for (auto [i, value] : llvm::enumerate(op.getYield().getValues())) {
+    bool isState = i < op.getNumStates();
+    Value tile = isState ? stateOf(value) : tokens.get(value, -1, Along::value);
+    if (!tile)
+      return failure();
+    (isState ? next : outputs).push_back(tile);
+  }
+  return next;
 }

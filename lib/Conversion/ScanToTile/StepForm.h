@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The recurrent form of a chain with a decay of parts of the state (per key,
-// per value, per element): each factor applied to the state in turn.
+// The recurrent form: the step's region op by op, each factor applied to its
+// state in turn. It takes what has no chunk form, or is dearer as a chunk of
+// one: decays of parts of the state, several states, outputs that are computed
+// from reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,17 +20,16 @@ namespace prism {
 
 class StepForm final : public scan::ChunkAssembler {
 public:
-  StepForm(TileBuilder &tb, TokenTiles &tokens, int64_t keys,
-           int64_t valueBlock)
-      : tb(tb), tokens(tokens), keys(keys), valueBlock(valueBlock) {}
+  StepForm(TileBuilder &tb, TokenTiles &tokens, int64_t valueBlock)
+      : tb(tb), tokens(tokens), valueBlock(valueBlock) {}
 
   /// Has the chain a decay of parts of the state?
   static bool isNeeded(llvm::ArrayRef<scan::StateOpInterface> chain);
 
-  /// Steps `state` through the chain; fills one output tile per read.
-  mlir::FailureOr<mlir::Value>
-  emit(llvm::ArrayRef<scan::StateOpInterface> chain, mlir::Value start,
-       mlir::Value state, llvm::ArrayRef<scan::ReadOp> reads,
+  /// Steps the states through the region; fills one tile per output and returns
+  /// the next states.
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+  emit(scan::RecurrenceOp op, mlir::ValueRange states,
        llvm::SmallVectorImpl<mlir::Value> &outputs);
 
   void addDecay(mlir::Operation *factor, mlir::Value logGate,
@@ -39,13 +40,16 @@ public:
                  mlir::Value scale) override;
 
 private:
+  mlir::Value stateOf(mlir::Value stepValue);
+  mlir::Value emitRead(scan::ReadOp read);
   bool isWholeRow(mlir::Value key) const;
   mlir::Value stackRanks(mlir::Value stepValue, Along along);
 
   TileBuilder &tb;
   TokenTiles &tokens;
-  int64_t keys, valueBlock;
-  mlir::Value current; // null after a failure that was reported
+  int64_t valueBlock;
+  int64_t keys = 0, columns = 0; // of the state that a factor changes
+  mlir::Value current;           // null after a failure that was reported
   llvm::DenseMap<mlir::Value, mlir::Value> tileOf;
 };
 

@@ -25,16 +25,21 @@ RankedTensorType TokenTiles::tileType(Type stepType, int64_t rank,
     element = tb.compute;
   ArrayRef<int64_t> features = featureShape(stepType, rank);
   if (along == Along::element && features.size() == 2)
-    return RankedTensorType::get({features[0], valueBlock}, element);
+    return RankedTensorType::get(
+        {features[0], std::min(valueBlock, features[1])}, element);
   SmallVector<int64_t> shape = {chunk};
   if (!features.empty())
-    shape.push_back(along == Along::value ? valueBlock : features.back());
+    shape.push_back(along == Along::value
+                        ? std::min(valueBlock, features.back())
+                        : features.back());
   return RankedTensorType::get(shape, element);
 }
 
 Value TokenTiles::get(Value stepValue, int64_t rank, Along along) {
   auto key = std::make_tuple(stepValue, rank, int(along));
   if (Value tile = known.lookup(key))
+    return tile;
+  if (Value tile = defined.lookup(stepValue))
     return tile;
   Value tile;
   if (auto argument = dyn_cast<BlockArgument>(stepValue)) {
@@ -115,8 +120,8 @@ Value TokenTiles::elementwise(Operation *producer, int64_t rank, Along along) {
   if (!OpTrait::hasElementwiseMappableTraits(producer)) {
     producer->emitError(
         "has no tile form: inside a step, what is not a state factor must be "
-        "elementwise arith or "
-        "math, a row, tensor.splat, scan.l2norm or scan.refine; found '")
+        "elementwise arith or math, a row, tensor.splat, linalg.broadcast, "
+        "scan.l2norm or scan.refine; found '")
         << producer->getName() << "'";
     return {};
   }
@@ -162,8 +167,19 @@ static std::optional<int64_t> rowOf(Operation *producer) {
   return offsets[0];
 }
 
+/// The scalar of a state or a read of one element.
+Value TokenTiles::onlyElement(tensor::ExtractOp extract) {
+  Value tile = defined.lookup(extract.getTensor());
+  if (!tile || cast<RankedTensorType>(tile.getType()).getNumElements() != 1)
+    return {};
+  return tb.create<tile::SumColumnsOp>(tb.vector(1), tile);
+}
+
 /// A row is a rank of its source.
 Value TokenTiles::row(Operation *producer, int64_t rank, Along along) {
+  if (auto extract = dyn_cast<tensor::ExtractOp>(producer))
+    if (Value element = onlyElement(extract))
+      return element;
   std::optional<int64_t> index = rowOf(producer);
   if (!index) {
     producer->emitError("has no tile form: expected a whole row of the first "

@@ -37,6 +37,12 @@ public:
   /// has none). Null, with a diagnostic, when it cannot be a tile.
   mlir::Value get(mlir::Value stepValue, int64_t rank, Along along);
 
+  /// Says what a value is that depends on states: a state of the step (K x V)
+  /// or what is read of one (1 x V). Others are computed from inputs.
+  void define(mlir::Value stepValue, mlir::Value tile) {
+    defined[stepValue] = tile;
+  }
+
   /// As get, and inert on rows past the sequence's end: 0 there, whatever was
   /// computed.
   mlir::Value getInert(mlir::Value stepValue, int64_t rank, Along along);
@@ -44,6 +50,7 @@ public:
 private:
   mlir::Value load(unsigned input, int64_t rank, Along along);
   mlir::Value elementwise(mlir::Operation *producer, int64_t rank, Along along);
+  mlir::Value onlyElement(mlir::tensor::ExtractOp extract);
   mlir::Value row(mlir::Operation *producer, int64_t rank, Along along);
   mlir::Value repeat(mlir::linalg::BroadcastOp op, int64_t rank, Along along);
   mlir::Value l2norm(scan::L2NormOp norm, int64_t rank, Along along);
@@ -60,6 +67,7 @@ private:
   int64_t chunk, valueBlock;
   mlir::Value first, columns;
   llvm::DenseMap<std::tuple<mlir::Value, int64_t, int>, mlir::Value> known;
+  llvm::DenseMap<mlir::Value, mlir::Value> defined;
   llvm::DenseMap<std::pair<mlir::Value, int>, llvm::SmallVector<mlir::Value>>
       refined;
 };

@@ -42,10 +42,10 @@ func.func @not_a_factor(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1
 // -----
 
 func.func @output_is_no_read(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
+  // expected-error @below {{'scan.recurrence' op an output that is no read has no chunk form yet; the recurrent schedule takes it}}
   %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btk") finals("nhkv")
       plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
   ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):
-    // expected-error @below {{'scan.yield' op output 0 is not the result of a scan.read}}
     scan.yield %S, %kt : tensor<4x4xf32>, tensor<4xf32>
   } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
   return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
@@ -70,7 +70,7 @@ func.func @not_elementwise(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<
   %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv")
       plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
   ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):
-    // expected-error @below {{has no tile form: inside a step, what is not a state factor must be elementwise arith or math, a row, tensor.splat, scan.l2norm or scan.refine; found 'tensor.concat'}}
+    // expected-error @below {{has no tile form: inside a step, what is not a state factor must be elementwise arith or math, a row, tensor.splat, linalg.broadcast, scan.l2norm or scan.refine; found 'tensor.concat'}}
     %n = tensor.concat dim(0) %kt : (tensor<4xf32>) -> tensor<4xf32>
     %y = scan.read %S query %n : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
     scan.yield %S, %y : tensor<4x4xf32>, tensor<4xf32>
@@ -109,4 +109,44 @@ func.func @split_norm(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4
     scan.yield %0, %y : tensor<4x4xf32>, tensor<4xf32>
   } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
   return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
+func.func @several_in_chunks(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x1xf32>) attributes {scan.entry = "forward"} {
+  // expected-error @below {{'scan.recurrence' op several states have no chunk form yet; the recurrent schedule takes them}}
+  %o, %s:2 = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv", "nhky")
+      plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
+  ^bb0(%S: tensor<4x4xf32>, %z: tensor<4x1xf32>, %kt: tensor<4xf32>):
+    %y = scan.read %S query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %S, %z, %y : tensor<4x4xf32>, tensor<4x1xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>, tensor<?x1x4x1xf32>)
+  return %o, %s#0, %s#1 : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x1xf32>
+}
+
+// -----
+
+func.func @several_split(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x1xf32>) attributes {scan.entry = "forward"} {
+  // expected-error @below {{cannot split its 4 value columns into blocks of 2: it has several states}}
+  %o, %s:2 = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv", "nhky")
+      plan #scan.plan<schedule = recurrent, chunk = 1, value_block = 2, stages = 1> {
+  ^bb0(%S: tensor<4x4xf32>, %z: tensor<4x1xf32>, %kt: tensor<4xf32>):
+    %y = scan.read %S query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %S, %z, %y : tensor<4x4xf32>, tensor<4x1xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>, tensor<?x1x4x1xf32>)
+  return %o, %s#0, %s#1 : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x1xf32>
+}
+
+// -----
+
+func.func @computed_state(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x1xf32>) attributes {scan.entry = "forward"} {
+  %o, %s:2 = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv", "nhky")
+      plan #scan.plan<schedule = recurrent, chunk = 1, value_block = 0, stages = 1> {
+  ^bb0(%S: tensor<4x4xf32>, %z: tensor<4x1xf32>, %kt: tensor<4xf32>):
+    // expected-error @below {{the state flows through an op that is no state factor; a state of one element may also be made of a scalar}}
+    %z1 = arith.negf %z : tensor<4x1xf32>
+    %y = scan.read %S query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %S, %z1, %y : tensor<4x4xf32>, tensor<4x1xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>, tensor<?x1x4x1xf32>)
+  return %o, %s#0, %s#1 : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x1xf32>
 }

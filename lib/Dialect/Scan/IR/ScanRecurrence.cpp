@@ -46,6 +46,29 @@ prism::scan::getFactorChain(RecurrenceOp op, unsigned index) {
   return chain;
 }
 
+Operation *prism::scan::findFactorWithoutChunkForm(RecurrenceOp op,
+                                                   std::string &reason) {
+  if (op.getNumStates() > 1) {
+    reason = "several states have no chunk form yet; the recurrent schedule "
+             "takes them";
+    return op;
+  }
+  for (Value output : op.getYield().getValues().drop_front())
+    if (Operation *producer = output.getDefiningOp();
+        !isa_and_present<ReadOp>(producer)) {
+      reason = "an output that is no read has no chunk form yet; the recurrent "
+               "schedule takes it";
+      return producer ? producer : op;
+    }
+  FailureOr<SmallVector<StateOpInterface>> chain = getFactorChain(op, 0);
+  if (failed(chain))
+    return nullptr; // reported by the lowering
+  for (StateOpInterface factor : *chain)
+    if (!factor.hasChunkForm(reason))
+      return factor;
+  return nullptr;
+}
+
 //===----------------------------------------------------------------------===//
 // Syntax
 //===----------------------------------------------------------------------===//

@@ -19,19 +19,6 @@ namespace prism::scan {
 #include "Prism/Dialect/Scan/Transforms/Passes.h.inc"
 } // namespace prism::scan
 
-Operation *prism::scan::findFactorWithoutChunkForm(RecurrenceOp op,
-                                                   std::string &reason) {
-  for (unsigned i = 0, e = op.getNumStates(); i < e; ++i) {
-    FailureOr<SmallVector<StateOpInterface>> chain = getFactorChain(op, i);
-    if (failed(chain))
-      continue; // reported by the lowering
-    for (StateOpInterface factor : *chain)
-      if (!factor.hasChunkForm(reason))
-        return factor;
-  }
-  return nullptr;
-}
-
 static RankedTensorType stateOf(RecurrenceOp op) {
   return cast<RankedTensorType>(op.getStateArgument(0).getType());
 }

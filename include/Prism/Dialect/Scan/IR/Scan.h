@@ -45,6 +45,11 @@ inline constexpr llvm::StringLiteral kOptionalAttr = "scan.optional";
 mlir::FailureOr<llvm::SmallVector<StateOpInterface>>
 getFactorChain(RecurrenceOp op, unsigned index);
 
+/// What of the recurrence has no chunk form, and why: a factor, an output, the
+/// recurrence itself. Null if all has one.
+mlir::Operation *findFactorWithoutChunkForm(RecurrenceOp op,
+                                            std::string &reason);
+
 } // namespace prism::scan
 
 #endif // PRISM_DIALECT_SCAN_IR_SCAN_H

@@ -13,11 +13,6 @@ namespace prism::scan {
 
 enum class PlanTarget { cpu, cuda };
 
-/// The factor of the recurrence's chain that has no chunk form, and why; null
-/// if all have one.
-mlir::Operation *findFactorWithoutChunkForm(RecurrenceOp op,
-                                            std::string &reason);
-
 /// The plans to try for a schedule on a target, best first. A GPU has several:
 /// the first whose tiles fit the chip's shared memory is taken.
 llvm::SmallVector<PlanAttr> candidatePlans(RecurrenceOp op, Schedule schedule,

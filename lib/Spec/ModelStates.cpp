@@ -1,0 +1,133 @@
+//===- ModelStates.cpp - Several states, and outputs made of reads --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "ModelBuilder.h"
+
+using namespace prism::spec;
+
+/// Without 'states' there is one, K x V.
+bool ModelBuilder::readStates() {
+  const JsonNode *states = root.find("states");
+  if (!states) {
+    spec.states.push_back({"state", true, true, root.loc});
+    return true;
+  }
+  static const Axes kForms[] = {{"K", "V"}, {"K"}, {"V"}, {}};
+  for (const JsonMember &member : states->members) {
+    Axes axes;
+    for (const JsonNode &axis : member.value.items)
+      axes.push_back(axis.string);
+    if (!llvm::is_contained(kForms, axes))
+      return fail(member.value.loc,
+                  "expected a state of axes [K, V], [K], [V] or [], found " +
+                      printAxes(axes));
+    for (const auto &function : getFunctions())
+      if (member.key == function.first)
+        return fail(member.keyLoc, "the name '" + member.key +
+                                       "' is a function of let");
+    spec.states.push_back({member.key, llvm::is_contained(axes, "K"),
+                           llvm::is_contained(axes, "V"), member.keyLoc});
+  }
+  return true;
+}
+
+/// The state that a step names, or the first.
+bool ModelBuilder::chooseState(const JsonNode &node, llvm::StringRef step) {
+  current = 0;
+  const JsonNode *name = node.find("state");
+  if (name) {
+    const State *found = spec.findState(name->string);
+    if (!found) {
+      std::vector<llvm::StringRef> names;
+      for (const State &state : spec.states)
+        names.push_back(state.name);
+      return fail(name->loc,
+                  "unknown state '" + name->string + "', expected " +
+                      joinNames(names),
+                  nearestName(name->string, names));
+    }
+    current = found - spec.states.data();
+  }
+  SourceLoc loc = name ? name->loc : node.loc;
+  if (state().isScalar() != (step == "set"))
+    return fail(loc, state().isScalar()
+                         ? "state '" + state().name +
+                               "' has no axes: lets see it, and only 'set' "
+                               "changes it"
+                         : "'set' of state '" + state().name +
+                               "', which has axes; it changes by decay, erase "
+                               "and inject");
+  if (step == "erase" && !state().hasKeys)
+    return fail(loc, "an erase of state '" + state().name +
+                         "', which has no axis K");
+  return true;
+}
+
+bool ModelBuilder::readSet(const JsonNode &node) {
+  if (!chooseState(node, "set"))
+    return false;
+  SetStep set;
+  if (!readOperand(*node.find("value"), set.value))
+    return false;
+  if (!set.value.axes.empty())
+    return fail(set.value.loc, "expected a scalar; '" + set.value.name +
+                                   "' has axes " + printAxes(set.value.axes));
+  for (const Step &earlier : spec.steps)
+    if (std::holds_alternative<SetStep>(earlier.factor) &&
+        earlier.state == current)
+      return fail(node.loc, "state '" + state().name + "' is set twice");
+  addStep(set, node.loc);
+  return true;
+}
+
+/// The name of a read, as an output or as a value of the outputs.
+bool ModelBuilder::checkRead(const ReadStep &read, const SourceLoc &loc) {
+  if (!checkNewName(read.output, loc))
+    return false;
+  if (spec.findInput(read.output))
+    return fail(loc, "output '" + read.output + "' has the name of an input");
+  if (spec.findRead(read.output))
+    return fail(loc, "output '" + read.output + "' twice");
+  if (!root.find("outputs"))
+    return !read.axes.empty() ||
+           fail(loc, "a read of state '" + state().name +
+                         "' has no axis V, and an output has one; compute it "
+                         "from the reads under 'outputs'");
+  if (spec.findLet(read.output))
+    return fail(loc, "read '" + read.output + "' has the name of a let");
+  return true;
+}
+
+bool ModelBuilder::readOutputs() {
+  const JsonNode *outputs = root.find("outputs");
+  if (!outputs)
+    return true;
+  readsAreValues = true;
+  for (const JsonMember &member : outputs->members) {
+    if (!checkNewName(member.key, member.keyLoc))
+      return false;
+    if (spec.findInput(member.key) || spec.findLet(member.key) ||
+        spec.findRead(member.key))
+      return fail(member.keyLoc, "output '" + member.key +
+                                     "' has the name of an input, a let or a "
+                                     "read");
+    ExprError error;
+    llvm::FailureOr<Expr> value = parseExpression(member.value.string, error);
+    if (failed(value))
+      return failInText(member.value, error.offset, error.message,
+                        error.nearest);
+    if (!resolve(*value, member.value))
+      return false;
+    if (value->axes != Axes{"V"})
+      return fail(member.value.loc, "expected an output of axes [V], found " +
+                                        printAxes(value->axes));
+    spec.outputs.push_back(
+        {member.key, member.value.string, std::move(*value), member.value.loc});
+  }
+  for (const Step &step : spec.steps)
+    if (auto *read = std::get_if<ReadStep>(&step.factor);
+        read && !used.contains(read->output))
+      return fail(step.loc, "read '" + read->output + "' is never used");
+  return true;
+}

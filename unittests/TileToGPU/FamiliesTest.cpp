@@ -1,0 +1,130 @@
+//===- FamiliesTest.cpp - Kernels of every family, interpreted ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The step by step kernel that a GPU without tensor cores gets, of each family
+// and variant, in the interpreter and against the float64 recurrence.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelInterpreter.h"
+#include "Prism/Check/Check.h"
+#include "Prism/Compiler/Compiler.h"
+#include "Prism/Conversion/TileToGPU/TileToGPU.h"
+#include "Prism/Import/Import.h"
+#include "Prism/Registration/Registration.h"
+#include "Prism/Spec/Families.h"
+#include "Prism/Spec/Spec.h"
+#include "mlir/IR/Verifier.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace prism;
+
+namespace {
+
+struct Preset {
+  std::string family, variant;
+};
+void PrintTo(const Preset &preset, std::ostream *os) {
+  *os << preset.family << " " << preset.variant;
+}
+
+std::vector<Preset> everyPreset() {
+  std::vector<Preset> presets;
+  for (const spec::FamilySummary &family : spec::listFamilies()) {
+    if (family.variants.empty())
+      presets.push_back({family.name.str(), ""});
+    for (StringRef variant : family.variants)
+      presets.push_back({family.name.str(), variant.str()});
+  }
+  return presets;
+}
+
+/// Keys are left out for a family of elementwise states.
+std::string specOf(const Preset &preset, bool withKeys) {
+  std::string variant =
+      preset.variant.empty() ? "" : ", \"variant\": \"" + preset.variant + "\"";
+  return "{ \"prism_spec\": 1, \"family\": \"" + preset.family + "\"" + variant +
+         ", \"dims\": { \"Hk\": 1, \"Hv\": 2, " + (withKeys ? "\"K\": 20, " : "") +
+         "\"V\": 36, \"L\": 2, \"M\": 2 }, \"entries\": [\"forward\"] }";
+}
+
+class FamilyKernels : public testing::TestWithParam<Preset> {
+protected:
+  FamilyKernels() : context(makeRegistry(), MLIRContext::Threading::DISABLED) {
+    context.loadAllAvailableDialects();
+  }
+  static DialectRegistry makeRegistry() {
+    DialectRegistry registry;
+    registerPrismDialects(registry);
+    return registry;
+  }
+  MLIRContext context;
+};
+
+TEST_P(FamilyKernels, StepLikeTheRecurrence) {
+  spec::SpecDiagnostic diagnostic;
+  auto model = spec::readSpec(specOf(GetParam(), true), "f.json", diagnostic);
+  if (failed(model))
+    model = spec::readSpec(specOf(GetParam(), false), "f.json", diagnostic);
+  ASSERT_TRUE(succeeded(model)) << diagnostic.str();
+  OwningOpRef<ModuleOp> module = spec::importSpec(*model, &context);
+  ASSERT_TRUE(module);
+  func::FuncOp entry = *module->getOps<func::FuncOp>().begin();
+
+  std::string error;
+  auto target = targetinfo::parseTarget("cuda:sm_80", error);
+  CompileOptions options;
+  options.plans[""] = {scan::Schedule::recurrent, std::nullopt, std::nullopt,
+                       std::nullopt};
+  auto units = buildUnits(entry, *target, options);
+  ASSERT_TRUE(succeeded(units));
+  ModuleOp kernels = *units->front().module;
+  tile::ProgramOp program = *kernels.getOps<tile::ProgramOp>().begin();
+  runtime::EntryInfo info = describeEntry(program, "forward");
+  int64_t valueBlocks = program.getValueBlocks();
+  tiletogpu::GPUOptions gpu;
+  gpu.target = target->gpu();
+  gpu.symbol = "kernel";
+  auto made = tiletogpu::convertProgramToGPU(program, gpu);
+  ASSERT_TRUE(succeeded(made) && succeeded(verify(kernels)));
+
+  check::InputOptions sizes;
+  sizes.batch = 2;
+  sizes.steps = 4;
+  check::HostArrays inputs = check::makeInputs(entry, info, sizes),
+                    outputs = check::makeOutputs(info, check::sizesOf(sizes));
+  auto references = check::runOracle(entry, info, inputs, outputs);
+  ASSERT_TRUE(succeeded(references));
+  auto call = runtime::bindCall(info, check::bindings(inputs, outputs));
+  ASSERT_TRUE(bool(call)) << call.error();
+  int64_t items = *runtime::workItems(*call, valueBlocks),
+          blocks = llvm::divideCeil(items, made->itemsPerBlock);
+  for (int64_t block = 0; block < blocks; ++block) {
+    test::KernelInterpreter interpreter(
+        kernels.lookupSymbol<LLVM::LLVMFuncOp>("kernel"), made->threads,
+        made->sharedBytes);
+    for (check::HostArrays *arrays : {&inputs, &outputs})
+      for (auto &[name, array] : *arrays)
+        interpreter.allow(array.bytes.data(), array.bytes.size());
+    ASSERT_TRUE(interpreter.runBlock(block, call->words, blocks))
+        << interpreter.error();
+  }
+  for (auto &[name, array] : outputs)
+    array.decode();
+  auto errors = check::compare(info, outputs, *references,
+                               check::errorLimit(runtime::DType::F32));
+  EXPECT_FALSE(errors.empty());
+  for (const check::TensorError &one : errors)
+    EXPECT_TRUE(one.passed) << one.name << ": " << one.ratio;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Every, FamilyKernels, testing::ValuesIn(everyPreset()),
+    [](const testing::TestParamInfo<Preset> &info) {
+      return info.param.family +
+             (info.param.variant.empty() ? "" : "_" + info.param.variant);
+    });
+
+} // namespace
