@@ -80,7 +80,10 @@ void Preset::read(const std::string &query) {
 }
 
 void Preset::ofState(const char *name) {
-  steps.back().begin().value()["state"] = name;
+  Json &step = steps.back().begin().value();
+  if (step.is_string()) // a decay's gate alone
+    step = {{"gate", step}};
+  step["state"] = name;
 }
 
 void Preset::injectRow(const std::string &value) {

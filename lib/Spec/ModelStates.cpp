@@ -24,8 +24,8 @@ bool ModelBuilder::readStates() {
                       printAxes(axes));
     for (const auto &function : getFunctions())
       if (member.key == function.first)
-        return fail(member.keyLoc, "the name '" + member.key +
-                                       "' is a function of let");
+        return fail(member.keyLoc,
+                    "the name '" + member.key + "' is a function of let");
     spec.states.push_back({member.key, llvm::is_contained(axes, "K"),
                            llvm::is_contained(axes, "V"), member.keyLoc});
   }

@@ -7,13 +7,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Prism/Spec/Families.h"
 #include "KernelInterpreter.h"
 #include "Prism/Check/Check.h"
 #include "Prism/Compiler/Compiler.h"
 #include "Prism/Conversion/TileToGPU/TileToGPU.h"
 #include "Prism/Import/Import.h"
 #include "Prism/Registration/Registration.h"
-#include "Prism/Spec/Families.h"
 #include "Prism/Spec/Spec.h"
 #include "mlir/IR/Verifier.h"
 #include "gtest/gtest.h"
@@ -45,8 +45,9 @@ std::vector<Preset> everyPreset() {
 std::string specOf(const Preset &preset, bool withKeys) {
   std::string variant =
       preset.variant.empty() ? "" : ", \"variant\": \"" + preset.variant + "\"";
-  return "{ \"prism_spec\": 1, \"family\": \"" + preset.family + "\"" + variant +
-         ", \"dims\": { \"Hk\": 1, \"Hv\": 2, " + (withKeys ? "\"K\": 20, " : "") +
+  return "{ \"prism_spec\": 1, \"family\": \"" + preset.family + "\"" +
+         variant + ", \"dims\": { \"Hk\": 1, \"Hv\": 2, " +
+         (withKeys ? "\"K\": 20, " : "") +
          "\"V\": 36, \"L\": 2, \"M\": 2 }, \"entries\": [\"forward\"] }";
 }
 
@@ -120,11 +121,12 @@ TEST_P(FamilyKernels, StepLikeTheRecurrence) {
     EXPECT_TRUE(one.passed) << one.name << ": " << one.ratio;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Every, FamilyKernels, testing::ValuesIn(everyPreset()),
-    [](const testing::TestParamInfo<Preset> &info) {
-      return info.param.family +
-             (info.param.variant.empty() ? "" : "_" + info.param.variant);
-    });
+INSTANTIATE_TEST_SUITE_P(Every, FamilyKernels, testing::ValuesIn(everyPreset()),
+                         [](const testing::TestParamInfo<Preset> &info) {
+                           return info.param.family +
+                                  (info.param.variant.empty()
+                                       ? ""
+                                       : "_" + info.param.variant);
+                         });
 
 } // namespace

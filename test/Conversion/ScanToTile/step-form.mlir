@@ -3,10 +3,10 @@
 // A state of one row: nothing is multiplied out.
 // CHECK-LABEL: tile.program @row
 // CHECK: scf.for {{.*}} iter_args(%[[S:.*]] = {{.*}}) -> (tensor<1x8xf32>)
-// CHECK-DAG: %[[V:.*]] = tile.load %arg0
-// CHECK-DAG: %[[G:.*]] = tile.load %arg1
+// CHECK: %[[G:.*]] = tile.load %arg1
 // CHECK: %[[E:.*]] = math.exp %[[G]]
 // CHECK: %[[D:.*]] = arith.mulf %[[S]], %[[E]]
+// CHECK: %[[V:.*]] = tile.load %arg0
 // CHECK: %[[NEXT:.*]] = arith.addf %[[D]], %[[V]]
 // CHECK: tile.store %[[NEXT]], %arg3
 // CHECK: scf.yield %[[NEXT]]
@@ -50,10 +50,15 @@ func.func @repeated(%k: tensor<?x?x4xf32>, %v: tensor<?x?x8xf32>)
 // it, and the output is computed from two reads.
 // CHECK-LABEL: tile.program @three
 // CHECK: %[[LOOP:.*]]:3 = scf.for {{.*}} iter_args(%[[C:.*]] = {{.*}}, %[[N:.*]] = {{.*}}, %[[M:.*]] = {{.*}}) -> (tensor<4x8xf32>, tensor<4x1xf32>, tensor<1x1xf32>)
-// CHECK: %[[NUMBER:.*]] = tile.sum_columns %[[M]] : tensor<1x1xf32> -> tensor<1xf32>
-// CHECK-DAG: %[[NUM:.*]] = tile.dot %{{.*}}, %[[C]], {{.*}} -> tensor<1x8xf32>
-// CHECK-DAG: %[[DEN:.*]] = tile.dot %{{.*}}, %[[N]], {{.*}} -> tensor<1x1xf32>
+// CHECK: %[[C1:.*]] = arith.mulf %[[C]], {{.*}} : tensor<4x8xf32>
+// CHECK: %[[N1:.*]] = arith.mulf %[[N]], {{.*}} : tensor<4x1xf32>
+// CHECK: %[[NUM:.*]] = tile.dot %{{.*}}, %[[C1]], {{.*}} -> tensor<1x8xf32>
+// CHECK: %[[DEN:.*]] = tile.dot %{{.*}}, %[[N1]], {{.*}} -> tensor<1x1xf32>
+// CHECK: tile.sum_columns %[[M]] : tensor<1x1xf32> -> tensor<1xf32>
+// CHECK: %[[SET:.*]] = tile.broadcast {{.*}} -> tensor<1x1xf32>
+// CHECK: tile.sum_columns %[[DEN]]
 // CHECK: arith.divf %[[NUM]]
+// CHECK: scf.yield %[[C1]], %[[N1]], %[[SET]]
 // CHECK: tile.store %[[LOOP]]#0
 // CHECK: tile.store %[[LOOP]]#1
 // CHECK: tile.store %[[LOOP]]#2
@@ -68,12 +73,14 @@ func.func @three(%k: tensor<?x?x4xf32>, %g: tensor<?x?xf32>)
     %m = tensor.extract %M[%c0, %c0] : tensor<1x1xf32>
     %next = arith.maximumf %m, %gt : f32
     %M1 = tensor.from_elements %next : tensor<1x1xf32>
-    %num = scan.read %C query %kt : tensor<4x8xf32>, tensor<4xf32> -> tensor<8xf32>
-    %sum = scan.read %N query %kt : tensor<4x1xf32>, tensor<4xf32> -> tensor<1xf32>
+    %C1 = scan.decay %C by %gt along scalar : tensor<4x8xf32>, f32
+    %N1 = scan.decay %N by %gt along scalar : tensor<4x1xf32>, f32
+    %num = scan.read %C1 query %kt : tensor<4x8xf32>, tensor<4xf32> -> tensor<8xf32>
+    %sum = scan.read %N1 query %kt : tensor<4x1xf32>, tensor<4xf32> -> tensor<1xf32>
     %den = tensor.extract %sum[%c0] : tensor<1xf32>
     %all = tensor.splat %den : tensor<8xf32>
     %y = arith.divf %num, %all : tensor<8xf32>
-    scan.yield %C, %N, %M1, %y : tensor<4x8xf32>, tensor<4x1xf32>, tensor<1x1xf32>, tensor<8xf32>
+    scan.yield %C1, %N1, %M1, %y : tensor<4x8xf32>, tensor<4x1xf32>, tensor<1x1xf32>, tensor<8xf32>
   } -> (tensor<?x?x8xf32>), (tensor<?x1x4x8xf32>, tensor<?x1x4x1xf32>, tensor<?x1x1x1xf32>)
   return %o, %s#0, %s#1, %s#2 : tensor<?x?x8xf32>, tensor<?x1x4x8xf32>, tensor<?x1x4x1xf32>, tensor<?x1x1x1xf32>
 }

@@ -152,6 +152,7 @@ static Real findReal(StringRef name) {
       {"copysign", PRISM_REAL(std::copysign(a, b))},
       {"exp", PRISM_FUNCTION(std::exp(a))},
       {"exp2", PRISM_FUNCTION(std::exp2(a))},
+      {"expm1", PRISM_FUNCTION(std::expm1(a))},
       {"log", PRISM_FUNCTION(std::log(a))},
       {"log2", PRISM_FUNCTION(std::log2(a))},
       {"log1p", PRISM_FUNCTION(std::log1p(a))},
