@@ -25,6 +25,9 @@ struct CallOptions {
   unsigned threads = 0;
 };
 
+/// --list-families: a line each.
+void printFamilies();
+
 /// Prints a stage of every unit (scan, plan, tile, llvm, ptx), or writes the
 /// binary ones (cubin, obj) of the single unit there is. `output` empty:
 /// stdout.

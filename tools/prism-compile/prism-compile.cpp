@@ -7,7 +7,6 @@
 #include "Prism/Compiler/PlanFile.h"
 #include "Prism/Import/Import.h"
 #include "Prism/Registration/Registration.h"
-#include "Prism/Spec/Families.h"
 #include "Prism/Spec/Spec.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -152,17 +151,6 @@ static FailureOr<std::vector<std::string>> chooseTargets(const Input &in) {
     if (std::string error; !targetinfo::parseTarget(text, error))
       return usageError("--target: " + error);
   return split;
-}
-
-static int printFamilies() {
-  for (const spec::FamilySummary &family : spec::listFamilies()) {
-    llvm::outs() << llvm::left_justify(family.name, 20) << family.summary;
-    if (!family.variants.empty())
-      llvm::outs() << " (variants: " << llvm::join(family.variants, ", ")
-                   << ")";
-    llvm::outs() << "\n";
-  }
-  return 0;
 }
 
 /// An option that another one would leave without effect, or "".
@@ -354,8 +342,10 @@ int main(int argc, char **argv) {
   }
   if (std::string unused = unusedOption(); !unused.empty())
     return fail(unused);
-  if (listFamilies)
-    return printFamilies();
+  if (listFamilies) {
+    printFamilies();
+    return 0;
+  }
   if (input.empty())
     return fail("expected SPEC.json or MODULE.mlir; --help shows examples");
   DialectRegistry registry;
