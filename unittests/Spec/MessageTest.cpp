@@ -541,7 +541,7 @@ const Row kStateRows[] = {
     {kStates, "num / max(den, next)", "den",
      "/outputs/o: expected an output of axes [V], found []"},
     {kStates, "num / max(den, next)", "num + next",
-     "/steps/5: read 'den' is never used"},
+     "/steps/5/read: read 'den' is never used"},
     {kStates, "\"o\": ", "\"q\": ",
      "/outputs/q: output 'q' has the name of an input, a let or a read"},
     {kStates, "\"output\": \"num\"", "\"output\": \"next\"",
