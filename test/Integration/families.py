@@ -31,8 +31,9 @@ DRAW = {
     # Positive features.
     "features": lambda rng, shape: np.exp(0.5 * rng.standard_normal(shape)),
     "fraction": lambda rng, shape: rng.uniform(size=shape),
-    # Mild gates, and one in eight that drops nearly all.
-    "gate": lambda rng, shape: -np.where(rng.uniform(size=shape) < 0.125, 20.0, rng.uniform(0.0, 0.3, shape)),
+    # Mild gates, one in eight that drops nearly all, and one in sixteen that drops all.
+    "gate": lambda rng, shape: -np.select([rng.uniform(size=shape) < 0.0625, rng.uniform(size=shape) < 0.125], [np.inf, 20.0],
+                                          rng.uniform(0.0, 0.3, shape)),
 }
 
 
