@@ -25,7 +25,14 @@ std::optional<GateSet> check::parseGateSet(StringRef name) {
 
 namespace {
 /// From the weakest to the one that decides where an input has several.
-enum class Use { normal, unitVector, fraction, positiveVector, gate };
+enum class Use {
+  normal,
+  channelGate,
+  unitVector,
+  fraction,
+  positiveVector,
+  gate
+};
 
 /// A state of one column sums up keys, and outputs are divided by what is read
 /// of it: keys and queries that meet there are positive.
@@ -38,13 +45,14 @@ Use vectorOf(Value state) {
 
 Use useOf(Value value);
 
-/// What one op does with a value. What multiplies a key is a gate of its
-/// channels.
+/// What one op does with a value, looking through casts and rows. What
+/// multiplies a key, and is none itself, is a gate of its channels.
 Use useOf(Value value, Operation *user) {
-  if (isa<arith::ExtFOp, arith::TruncFOp>(user))
+  if (isa<arith::ExtFOp, arith::TruncFOp, tensor::ExtractSliceOp,
+          tensor::ExtractOp>(user))
     return useOf(user->getResult(0));
   if (isa<arith::MulFOp>(user))
-    return useOf(user->getResult(0)) == Use::unitVector ? Use::fraction
+    return useOf(user->getResult(0)) == Use::unitVector ? Use::channelGate
                                                         : Use::normal;
   if (auto decay = dyn_cast<scan::DecayOp>(user))
     return decay.getLogGate() == value ? Use::gate : Use::normal;
@@ -60,7 +68,7 @@ Use useOf(Value value, Operation *user) {
   return Use::normal;
 }
 
-/// How a step uses an input, looking through casts.
+/// How a step uses an input.
 Use useOf(Value value) {
   Use strongest = Use::normal;
   for (Operation *user : value.getUsers())
@@ -87,6 +95,7 @@ public:
       if (use != Use::normal)
         normalise(array);
       break;
+    case Use::channelGate:
     case Use::fraction:
       for (double &value : array.values)
         value = uniform(random);

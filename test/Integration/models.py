@@ -122,6 +122,58 @@ def many_gates(dtype, K, V):
     return spec
 
 
+def s6(dtype, K, V):
+    """A decay per element, made of a gate per value column and a parameter per element."""
+    spec = base("s6", dtype, K, V)
+    spec["inputs"].update({"dt": TOKEN + ["Hv", "V"], "a": ["Hv", "K", "V"]})
+    spec["let"] = {"step": "softplus(dt)", "gate": "-exp(0.5 * a) * step", "value": "step * v"}
+    spec["steps"] = [{"decay": "gate"}, {"inject": {"key": "k", "value": "value"}}, {"read": {"query": "q"}}]
+    return spec
+
+
+def elementwise(dtype, K, V):
+    """A state of one row, whatever K: no keys, a decay per value column."""
+    spec = base("elementwise", dtype, 1, V)
+    spec["inputs"] = {"v": TOKEN + ["Hv", "V"], "log_a": TOKEN + ["Hv", "V"]}
+    spec["steps"] = [{"decay": "log_a"}, {"inject": {"value": "v"}}, {"read": {"scale": 0.5}}]
+    return spec
+
+
+def micro_steps(dtype, K, V):
+    """Two delta rules a token, one after the other."""
+    spec = gated_deltanet(dtype, K, V)
+    spec["name"] = "micro_steps"
+    spec["dims"]["M"] = 2
+    spec["inputs"].update({"k": TOKEN + ["Hk", "M", "K"], "v": TOKEN + ["Hv", "M", "V"], "beta": TOKEN + ["Hv", "M"]})
+    spec["steps"] = [spec["steps"][0], {"repeat": {"axis": "M", "steps": spec["steps"][1:3]}}, spec["steps"][3]]
+    return spec
+
+
+def channel_gates(dtype, K, V):
+    """The strengths of the delta rule are vectors: of the erase per key, of the write per value column."""
+    spec = kda(dtype, K, V)
+    spec["name"] = "channel_gates"
+    del spec["inputs"]["beta"]
+    spec["inputs"].update({"e": TOKEN + ["Hv", "K"], "w": TOKEN + ["Hv", "V"]})
+    spec["let"] = {"read": "e * k", "value": "w * v"}
+    spec["steps"][1:3] = [{"erase": {"read": "read", "write": "k", "strength": 1}}, {"inject": {"key": "k", "value": "value"}}]
+    return spec
+
+
+def three_states(dtype, K, V):
+    """A state, the sum of its keys, and the number by whose exp both are divided."""
+    spec = base("three_states", dtype, K, V)
+    spec["inputs"].update({"i": TOKEN + ["Hv"], "f": TOKEN + ["Hv"]})
+    spec["states"] = {"C": ["K", "V"], "n": ["K"], "m": []}
+    spec["let"] = {"next": "max(logsigmoid(f) + m, i)", "keep": "logsigmoid(f) + m - next", "write": "exp(i - next)"}
+    spec["steps"] = [{"decay": "keep"}, {"inject": {"key": "k", "value": "v", "scale": "write"}},
+                     {"decay": {"gate": "keep", "state": "n"}}, {"inject": {"key": "k", "scale": "write", "state": "n"}},
+                     {"set": {"state": "m", "value": "next"}}, {"read": {"query": "q", "output": "num"}},
+                     {"read": {"query": "q", "state": "n", "output": "den"}}]
+    spec["outputs"] = {"o": "num / max(abs(den), exp(-next))"}
+    return spec
+
+
 MODELS = {
     "linear_attention": linear_attention,
     "retnet": retnet,
@@ -135,6 +187,13 @@ MODELS = {
     "kda": kda,
     "dplr": dplr,
     "many_gates": many_gates,
+    "s6": s6,
+    "elementwise": elementwise,
+    "micro_steps": micro_steps,
+    "channel_gates": channel_gates,
+    "three_states": three_states,
 }
 GATED = {"gated_deltanet", "prism_l0", "prism_l1", "prism_l2", "prism_l4", "nameless", "retnet", "gla", "kda",
-         "dplr", "many_gates"}
+         "dplr", "many_gates", "elementwise", "micro_steps", "channel_gates"}
+# Without chunk form: stepped on every path.
+STEPPED = {"s6", "elementwise", "three_states"}
