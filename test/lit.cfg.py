@@ -69,6 +69,10 @@ if ptxas:
     config.substitutions.append(("%ptxas", ptxas))
     # The compiler looks in the same places; tests must not depend on the caller's shell.
     config.environment["CUDA_HOME"] = os.path.dirname(os.path.dirname(ptxas))
+mlir_opt = os.path.join(config.llvm_tools_dir, "mlir-opt")
+if os.path.exists(mlir_opt):
+    config.available_features.add("mlir-opt")
+    config.substitutions.append(("%mlir_opt", mlir_opt))
 if has_gpu():
     config.available_features.add("gpu-device")
 config.available_features.add("sanitizer" if config.prism_sanitize else "no-sanitizer")

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prism/Compiler/Explain.h"
+#include "Prism/Analysis/Transition.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -194,6 +195,9 @@ void prism::explainEntry(raw_ostream &os, func::FuncOp entry,
         printReads(factor.getStateResult());
       }
   }
+  os << "  class: "
+     << analysis::describeClass(analysis::classOf(analysis::StateFlow(op)))
+     << "\n";
   Cost cost(op);
   double heads = op.getNumValueHeads(), bytes = bytesPerToken(op) / heads,
          stateBytes = stateBytesPerToken(entry, op) / heads;

@@ -252,6 +252,13 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
   scan::RecurrenceOp op = recurrenceOf(entry);
   if (!op)
     return entry.emitError("entry has no scan.recurrence");
+  // Nothing is lowered that has no parallel form; the error names the op of the
+  // model, not one of a lowering.
+  if (failed(scan::verifyScannable(op)))
+    return failure();
+  // Plain ops are raised where they say what factors say.
+  if (op.getNumStates() == 1 && failed(scan::getFactorChain(op, 0)))
+    scan::raiseAffine(op, /*assumeNonNegativeGates=*/false);
   std::vector<std::string> remarks;
   FailureOr<Wish> wish = wishFor(entry, op, options, remarks);
   if (failed(wish))

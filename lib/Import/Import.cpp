@@ -222,7 +222,8 @@ scan::RecurrenceOp Importer::makeRecurrence(func::FuncOp function,
       body->getArguments().slice(count, stateCount),
       body->getArgument(count + stateCount), builder.getArrayAttr(inputAxes),
       builder.getArrayAttr(stateAxes), builder.getStrArrayAttr(outputLetters),
-      builder.getArrayAttr(stateAxes), spec.reverse, makePlan(entry));
+      builder.getArrayAttr(stateAxes), spec.reverse,
+      /*mini_batch=*/IntegerAttr(), makePlan(entry));
   func::ReturnOp::create(builder, function.getLoc(), recurrence.getResults());
   return recurrence;
 }

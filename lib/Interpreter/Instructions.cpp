@@ -3,13 +3,12 @@
 //===----------------------------------------------------------------------===//
 //
 // The table of ops that a step may hold beside state factors: arith and math
-// elementwise, tensor ops that move values, and the scan ops of the loader
-// slice. Widening and narrowing do nothing, since everything is f64.
+// elementwise, and the scan ops of the loader slice. Widening and narrowing do
+// nothing, since everything is f64.
 //
 //===----------------------------------------------------------------------===//
 
 #include "StepProgram.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -146,6 +145,48 @@ static Binary binaryOf(Operation &op) {
       .Default([](Operation *) -> Binary { return nullptr; });
 }
 
+/// Whole numbers, exact up to 2^53.
+static Binary integerOf(Operation &op) {
+  Type element = getElementTypeOrSelf(op.getOperand(0).getType());
+  if (!element.isIndex() && !element.isInteger(32) && !element.isInteger(64))
+    return nullptr;
+  return llvm::TypeSwitch<Operation *, Binary>(&op)
+      .Case([](arith::AddIOp) -> Binary {
+        return [](double a, double b) { return a + b; };
+      })
+      .Case([](arith::SubIOp) -> Binary {
+        return [](double a, double b) { return a - b; };
+      })
+      .Case([](arith::MulIOp) -> Binary {
+        return [](double a, double b) { return a * b; };
+      })
+      .Case([](arith::DivSIOp) -> Binary {
+        return [](double a, double b) { return std::trunc(a / b); };
+      })
+      .Case([](arith::RemSIOp) -> Binary { return std::fmod; })
+      .Case([](arith::MaxSIOp) -> Binary { return maximum; })
+      .Case([](arith::MinSIOp) -> Binary { return minimum; })
+      .Case([](arith::CmpIOp cmp) -> Binary {
+        switch (cmp.getPredicate()) {
+        case arith::CmpIPredicate::eq:
+          return [](double a, double b) { return double(a == b); };
+        case arith::CmpIPredicate::ne:
+          return [](double a, double b) { return double(a != b); };
+        case arith::CmpIPredicate::slt:
+          return [](double a, double b) { return double(a < b); };
+        case arith::CmpIPredicate::sle:
+          return [](double a, double b) { return double(a <= b); };
+        case arith::CmpIPredicate::sgt:
+          return [](double a, double b) { return double(a > b); };
+        case arith::CmpIPredicate::sge:
+          return [](double a, double b) { return double(a >= b); };
+        default: // unsigned ones
+          return nullptr;
+        }
+      })
+      .Default([](Operation *) -> Binary { return nullptr; });
+}
+
 /// Logic on i1, held as 0 and 1.
 static Binary logicOf(Operation &op) {
   if (!getElementTypeOrSelf(op.getResult(0).getType()).isInteger(1))
@@ -172,6 +213,8 @@ static Instruction makeElementwise(Operation &op, ArrayRef<Slot> in, Slot out) {
   Binary f = op.getNumOperands() == 2 ? binaryOf(op) : nullptr;
   if (!f && op.getNumOperands() == 2)
     f = logicOf(op);
+  if (!f && op.getNumOperands() == 2)
+    f = integerOf(op);
   if (f)
     return [f, a = in[0], b = in[1], out](double *m) {
       for (int64_t i = 0; i < out.size; ++i)
@@ -192,117 +235,6 @@ static Instruction makeElementwise(Operation &op, ArrayRef<Slot> in, Slot out) {
                                 : m[b.offset + i];
     };
   return {};
-}
-
-//===----------------------------------------------------------------------===//
-// Tensor ops: values move, or are repeated
-//===----------------------------------------------------------------------===//
-
-/// out[i] = in[from[i]].
-static Instruction makeGather(Slot in, Slot out, std::vector<int64_t> from) {
-  return [in, out, from = std::move(from)](double *m) {
-    for (int64_t i = 0; i < out.size; ++i)
-      m[out.offset + i] = m[in.offset + from[i]];
-  };
-}
-
-static Instruction makeExtract(tensor::ExtractOp op, ArrayRef<Slot> in,
-                               Slot out) {
-  auto shape = cast<RankedTensorType>(op.getTensor().getType()).getShape();
-  SmallVector<std::pair<Slot, int64_t>> indices;
-  for (auto [slot, extent] : llvm::zip_equal(in.drop_front(), shape))
-    indices.push_back({slot, extent});
-  return [tensor = in[0], indices, out](double *m) {
-    int64_t at = 0;
-    for (auto [index, extent] : indices)
-      at = at * extent + int64_t(m[index.offset]);
-    assert(at >= 0 && at < tensor.size && "extract beyond its tensor");
-    m[out.offset] = m[tensor.offset + at];
-  };
-}
-
-/// Only slices that are known now; their result may drop unit axes, which does
-/// not change the order of elements.
-static Instruction makeExtractSlice(tensor::ExtractSliceOp op,
-                                    ArrayRef<Slot> in, Slot out) {
-  auto isStatic = [](ArrayRef<int64_t> xs) {
-    return llvm::none_of(xs, ShapedType::isDynamic);
-  };
-  ArrayRef<int64_t> offsets = op.getStaticOffsets(),
-                    sizes = op.getStaticSizes(), steps = op.getStaticStrides();
-  if (!isStatic(offsets) || !isStatic(sizes) || !isStatic(steps))
-    return {};
-  ArrayRef<int64_t> shape = op.getSourceType().getShape();
-  std::vector<int64_t> from = {0};
-  for (auto [axis, extent] : llvm::enumerate(shape)) {
-    std::vector<int64_t> next;
-    for (int64_t base : from)
-      for (int64_t i = 0; i < sizes[axis]; ++i)
-        next.push_back(base * extent + offsets[axis] + i * steps[axis]);
-    from = std::move(next);
-  }
-  return makeGather(in[0], out, std::move(from));
-}
-
-/// Element i of the result is the input's with the added axes left out.
-static Instruction makeBroadcast(linalg::BroadcastOp op, ArrayRef<Slot> in,
-                                 Slot out) {
-  ArrayRef<int64_t> shape =
-      cast<RankedTensorType>(op->getResult(0).getType()).getShape();
-  std::vector<int64_t> from = {0};
-  for (auto [axis, extent] : llvm::enumerate(shape)) {
-    bool added = llvm::is_contained(op.getDimensions(), int64_t(axis));
-    std::vector<int64_t> next;
-    for (int64_t base : from)
-      for (int64_t i = 0; i < extent; ++i)
-        next.push_back(added ? base : base * extent + i);
-    from = std::move(next);
-  }
-  return makeGather(in[0], out, std::move(from));
-}
-
-static Instruction makeConcat(tensor::ConcatOp op, ArrayRef<Slot> in,
-                              Slot out) {
-  ArrayRef<int64_t> shape = op.getResultType().getShape();
-  int64_t outer = 1;
-  for (int64_t extent : shape.take_front(op.getDim()))
-    outer *= extent;
-  return [outer, parts = SmallVector<Slot>(in), out](double *m) {
-    double *to = m + out.offset;
-    for (int64_t o = 0; o < outer; ++o)
-      for (const Slot &part : parts) {
-        int64_t size = part.size / outer;
-        to = std::copy_n(m + part.offset + o * size, size, to);
-      }
-  };
-}
-
-static Instruction makeTensorOp(Operation &op, ArrayRef<Slot> in, Slot out) {
-  return llvm::TypeSwitch<Operation *, Instruction>(&op)
-      .Case<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(
-          [&](auto) -> Instruction {
-            return [a = in[0], out](double *m) {
-              llvm::copy(a.in(m), out.in(m).begin());
-            };
-          })
-      .Case([&](tensor::EmptyOp) -> Instruction { return [](double *) {}; })
-      .Case([&](linalg::BroadcastOp b) { return makeBroadcast(b, in, out); })
-      .Case([&](tensor::SplatOp) -> Instruction {
-        return
-            [a = in[0], out](double *m) { llvm::fill(out.in(m), m[a.offset]); };
-      })
-      .Case([&](tensor::FromElementsOp) -> Instruction {
-        return [elements = SmallVector<Slot>(in), out](double *m) {
-          for (auto [i, element] : llvm::enumerate(elements))
-            m[out.offset + i] = m[element.offset];
-        };
-      })
-      .Case([&](tensor::ExtractOp e) { return makeExtract(e, in, out); })
-      .Case([&](tensor::ExtractSliceOp s) {
-        return makeExtractSlice(s, in, out);
-      })
-      .Case([&](tensor::ConcatOp c) { return makeConcat(c, in, out); })
-      .Default([](Operation *) { return Instruction(); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -377,7 +309,7 @@ Instruction interpreter::makeInstruction(Operation &op, ArrayRef<Slot> operands,
                                          Slot result) {
   if (Instruction elementwise = makeElementwise(op, operands, result))
     return elementwise;
-  if (Instruction moving = makeTensorOp(op, operands, result))
+  if (Instruction moving = makeTensorInstruction(op, operands, result))
     return moving;
   return llvm::TypeSwitch<Operation *, Instruction>(&op)
       .Case([&](scan::RefineOp o) { return makeRefine(o, operands, result); })

@@ -102,7 +102,7 @@ private:
   scan::RecurrenceOp op;
   StepProgram program;
   Extents extents;
-  SmallVector<const Array *> inputs, initials;
+  SmallVector<const Array *> inputs, initials, captured;
   const Array *offsets = nullptr;
   SmallVector<Window> inputWindows, outputWindows, stateWindows;
   std::vector<Array> results; // outputs, then final states
@@ -157,6 +157,10 @@ LogicalResult RecurrenceRun::bind(const Bindings &bindings) {
                       "initial state " + Twine(i))))
       return failure();
   }
+  for (auto [i, capture] : llvm::enumerate(program.captured))
+    if (failed(bindOperand(capture.first, "captured value", i, bindings, false,
+                           captured.emplace_back())))
+      return failure();
   if (op.getOffsets() && failed(bindOperand(op.getOffsets(), "offsets", 0,
                                             bindings, true, offsets)))
     return failure();
@@ -238,6 +242,8 @@ void RecurrenceRun::runItem(int64_t sequence, int64_t head) {
   std::vector<double> memory = program.makeMemory();
   double *m = memory.data();
 
+  for (auto [capture, array] : llvm::zip_equal(program.captured, captured))
+    llvm::copy(array->data, capture.second.in(m).begin());
   for (auto [i, array] : llvm::enumerate(initials))
     if (array)
       stateWindows[i].gather(*array,
@@ -255,6 +261,8 @@ void RecurrenceRun::runItem(int64_t sequence, int64_t head) {
     for (unsigned i = 0; i < inputs.size(); ++i)
       if (inputWindows[i].movesWithTime())
         load(i, t);
+    if (op.getMiniBatch() && (step - begin) % int64_t(*op.getMiniBatch()) == 0)
+      program.enterMiniBatch(m);
     program.runStep(m);
     for (unsigned i = 0; i < outputWindows.size(); ++i)
       outputWindows[i].scatter(program.outputs[i].in(m),

@@ -3,8 +3,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "StepProgram.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Matchers.h"
+#include <limits>
 
 using namespace mlir;
 using namespace prism;
@@ -60,8 +60,11 @@ FailureOr<StepProgram> StepProgram::build(scan::RecurrenceOp op) {
   for (BlockArgument argument : op.getStepBlock()->getArguments()) {
     Slot slot = program.makeSlot(argument.getType());
     program.slots[argument] = slot;
-    bool isState = argument.getArgNumber() < op.getNumStates();
-    (isState ? program.states : program.inputs).push_back(slot);
+    unsigned i = argument.getArgNumber(), count = op.getNumStates();
+    (i < count                            ? program.states
+     : i < count + op.getNumEntryStates() ? program.entries
+                                          : program.inputs)
+        .push_back(slot);
   }
   for (Operation &inner : op.getStepBlock()->without_terminator())
     if (failed(program.add(inner)))
@@ -128,11 +131,35 @@ FailureOr<Slot> StepProgram::getOperand(Operation &user, Value value) {
     setConstant(value, attr);
     return slots[value];
   }
+  bool isOutside = value.getParentRegion()->isProperAncestor(&op.getBody());
+  if (isOutside && isSupported(value.getType())) {
+    captured.push_back({value, makeSlot(value.getType())});
+    return slots[value] = captured.back().second;
+  }
   InFlightDiagnostic diag =
       user.emitError("the interpreter cannot evaluate a step that reads ")
       << value.getType() << " from outside its region";
   diag.attachNote(value.getLoc()) << "the value is defined here";
   return diag;
+}
+
+FailureOr<SmallVector<Slot>> StepProgram::getOperands(Operation &user,
+                                                      ValueRange values) {
+  SmallVector<Slot> result;
+  for (Value value : values) {
+    FailureOr<Slot> slot = getOperand(user, value);
+    if (failed(slot))
+      return failure();
+    result.push_back(*slot);
+  }
+  return result;
+}
+
+SmallVector<Slot> StepProgram::makeSlots(ValueRange values) {
+  SmallVector<Slot> result;
+  for (Value value : values)
+    result.push_back(slots[value] = makeSlot(value.getType()));
+  return result;
 }
 
 LogicalResult StepProgram::add(Operation &inner) {
@@ -149,17 +176,26 @@ LogicalResult StepProgram::add(Operation &inner) {
   }
   if (auto factor = dyn_cast<scan::StateOpInterface>(inner))
     return addFactor(factor);
-
-  SmallVector<Slot> operands;
-  for (Value operand : inner.getOperands()) {
-    FailureOr<Slot> slot = getOperand(inner, operand);
-    if (failed(slot))
-      return failure();
-    operands.push_back(*slot);
+  if (isa<linalg::IndexOp>(inner) && slots.count(inner.getResult(0)))
+    return success(); // set by the op around it
+  if (isa<tensor::EmptyOp>(inner)) {
+    // Undefined, and so is what is computed from it.
+    Slot slot = makeSlots(inner.getResults())[0];
+    llvm::fill(slot.in(initial.data()),
+               std::numeric_limits<double>::quiet_NaN());
+    return success();
   }
-  // The body of linalg.broadcast says nothing that its name does not.
-  bool isPlain = inner.getNumRegions() == 0 || isa<linalg::BroadcastOp>(inner);
-  if (inner.getNumResults() == 1 && isPlain) {
+  FailureOr<bool> nested = addNested(inner);
+  if (failed(nested))
+    return failure();
+  if (*nested)
+    return success();
+
+  FailureOr<SmallVector<Slot>> read = getOperands(inner, inner.getOperands());
+  if (failed(read))
+    return failure();
+  SmallVector<Slot> operands = std::move(*read);
+  if (inner.getNumResults() == 1 && inner.getNumRegions() == 0) {
     Slot result = makeSlot(inner.getResult(0).getType());
     if (Instruction instruction = makeInstruction(inner, operands, result)) {
       slots[inner.getResult(0)] = result;
@@ -173,7 +209,11 @@ LogicalResult StepProgram::add(Operation &inner) {
 
 bool StepProgram::canReuse(scan::StateOpInterface factor) const {
   Value state = factor.getStateOperand().get();
-  // Inputs of the step and constants outlive it.
+  // What nested regions read must stay, and inputs of the step and constants
+  // outlive it.
+  Block *step = &op->getRegion(0).front();
+  if (factor->getBlock() != step)
+    return false;
   if (auto argument = dyn_cast<BlockArgument>(state)) {
     if (argument.getArgNumber() >= states.size())
       return false;
@@ -182,8 +222,9 @@ bool StepProgram::canReuse(scan::StateOpInterface factor) const {
     return false;
   }
   return llvm::all_of(state.getUsers(), [&](Operation *user) {
+    Operation *inStep = step->findAncestorOpInBlock(*user);
     return user == factor.getOperation() ||
-           user->isBeforeInBlock(factor.getOperation());
+           inStep->isBeforeInBlock(factor.getOperation());
   });
 }
 
@@ -204,7 +245,7 @@ LogicalResult StepProgram::addFactor(scan::StateOpInterface factor) {
       ranks = std::max(ranks, tensor.getDimSize(0));
   }
   Slot scratch = makeSlot(ranks * type.getDimSize(1));
-  Slot before = slots[factor.getStateOperand().get()];
+  Slot before = slots.lookup(factor.getStateOperand().get());
   Slot after = canReuse(factor) ? before : makeSlot(type);
   slots[factor.getStateResult()] = after;
   instructions.push_back([=](double *memory) mutable {

@@ -13,6 +13,9 @@
 #define PRISM_LIB_INTERPRETER_STEPPROGRAM_H
 
 #include "Prism/Dialect/Scan/IR/Scan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
 #include <functional>
 #include <vector>
@@ -44,8 +47,15 @@ public:
     for (const Instruction &instruction : instructions)
       instruction(memory);
   }
+  /// The states become what the step sees as those at a mini-batch's entry.
+  void enterMiniBatch(double *memory) const {
+    for (auto [state, entry] : llvm::zip(states, entries))
+      llvm::copy(state.in(memory), entry.in(memory).begin());
+  }
 
-  llvm::SmallVector<Slot> states, inputs, outputs;
+  llvm::SmallVector<Slot> states, entries, inputs, outputs;
+  /// What the step reads from outside its region, the same at every step.
+  llvm::SmallVector<std::pair<mlir::Value, Slot>> captured;
 
 private:
   explicit StepProgram(scan::RecurrenceOp op) : op(op) {}
@@ -54,6 +64,20 @@ private:
   Slot makeSlot(mlir::Type type);
   mlir::LogicalResult add(mlir::Operation &inner);
   mlir::LogicalResult addFactor(scan::StateOpInterface factor);
+  /// Ops with regions, and calls; false: it is none of them.
+  mlir::FailureOr<bool> addNested(mlir::Operation &inner);
+  mlir::LogicalResult addLoop(mlir::scf::ForOp loop);
+  mlir::LogicalResult addWhile(mlir::scf::WhileOp loop);
+  mlir::LogicalResult addBranches(mlir::Operation &branch, mlir::Value flag,
+                                  llvm::ArrayRef<int64_t> cases);
+  mlir::LogicalResult addCall(mlir::func::CallOp call);
+  mlir::LogicalResult addGenerate(mlir::tensor::GenerateOp op);
+  mlir::LogicalResult addLinalg(mlir::linalg::LinalgOp op);
+  /// The ops of a block as instructions of their own.
+  mlir::FailureOr<std::vector<Instruction>> makeBlock(mlir::Block &block);
+  mlir::FailureOr<llvm::SmallVector<Slot>> getOperands(mlir::Operation &user,
+                                                       mlir::ValueRange values);
+  llvm::SmallVector<Slot> makeSlots(mlir::ValueRange values);
   void addYield();
   /// The slot of an operand; takes in constants defined outside the region.
   mlir::FailureOr<Slot> getOperand(mlir::Operation &user, mlir::Value value);
@@ -63,14 +87,27 @@ private:
 
   scan::RecurrenceOp op;
   llvm::DenseMap<mlir::Value, Slot> slots;
-  llvm::SmallVector<Instruction> instructions;
+  std::vector<Instruction> instructions;
+  llvm::SmallVector<mlir::Operation *> calls;
   std::vector<double> initial;
 };
+
+inline void runAll(llvm::ArrayRef<Instruction> instructions, double *memory) {
+  for (const Instruction &instruction : instructions)
+    instruction(memory);
+}
+/// Copies all, also where a target is a later source.
+void copySlots(llvm::ArrayRef<Slot> from, llvm::ArrayRef<Slot> to,
+               double *memory);
 
 /// The instruction of an ordinary op or one of the loader slice, or null when
 /// it has no evaluation.
 Instruction makeInstruction(mlir::Operation &op, llvm::ArrayRef<Slot> operands,
                             Slot result);
+
+/// The same for the ops that move values between tensors.
+Instruction makeTensorInstruction(mlir::Operation &op,
+                                  llvm::ArrayRef<Slot> operands, Slot result);
 
 } // namespace prism::interpreter
 

@@ -210,12 +210,12 @@ TEST(Errors, Offsets) {
 TEST(Errors, UnsupportedOpIsNamed) {
   TestModel model(makeEntry(1, 1, "k:bthk x:bthv", R"(
     %i = arith.constant 1 : i64
-    %j = arith.muli %i, %i : i64
+    %j = arith.shli %i, %i : i64
     %y = scan.read %S query %k_t : tensor<1x1xf64>, tensor<1xf64> -> tensor<1xf64>
     scan.yield %S, %y : tensor<1x1xf64>, tensor<1xf64>)"));
   Arrays in;
   in["k"] = ones({1, 1, 1, 1});
   in["x"] = ones({1, 1, 1, 1});
   EXPECT_EQ(model.error(in),
-            "the interpreter has no evaluation of 'arith.muli'\n");
+            "the interpreter has no evaluation of 'arith.shli'\n");
 }

@@ -5,7 +5,9 @@
 #include "TestModel.h"
 #include "Prism/Dialect/Scan/IR/Scan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -17,8 +19,10 @@ using namespace prism;
 using namespace prism::interpreter;
 
 TestModel::TestModel(StringRef text) {
-  context.loadDialect<arith::ArithDialect, func::FuncDialect, math::MathDialect,
-                      scan::ScanDialect, tensor::TensorDialect>();
+  context
+      .loadDialect<arith::ArithDialect, func::FuncDialect,
+                   linalg::LinalgDialect, math::MathDialect, scan::ScanDialect,
+                   scf::SCFDialect, tensor::TensorDialect>();
   context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
     messages += diagnostic.str() + "\n";
     return success();

@@ -88,6 +88,9 @@ LogicalResult EntryConverter::findRecurrence() {
   }
   if (!op)
     return entry.emitOpError("has scan.entry but no scan.recurrence");
+  if (op.getMiniBatch())
+    return op.emitOpError("has mini-batches of ")
+           << *op.getMiniBatch() << " steps; they are not lowered yet";
   for (Attribute axes : op.getFinalAxes()) {
     StringRef stateAxes = cast<StringAttr>(axes).getValue();
     if (stateAxes.size() != 4 || !stateAxes.starts_with("nh"))

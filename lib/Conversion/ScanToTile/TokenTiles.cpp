@@ -43,6 +43,11 @@ Value TokenTiles::get(Value stepValue, int64_t rank, Along along) {
     return tile;
   Value tile;
   if (auto argument = dyn_cast<BlockArgument>(stepValue)) {
+    if (argument.getArgNumber() < op.getNumStates()) {
+      op.emitOpError("has a coefficient that is computed from the state, even "
+                     "if the state cancels in it; it has no tile form");
+      return {};
+    }
     tile = load(argument.getArgNumber() - op.getNumStates(), rank, along);
   } else {
     Operation *producer = stepValue.getDefiningOp();

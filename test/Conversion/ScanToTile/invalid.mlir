@@ -150,3 +150,32 @@ func.func @computed_state(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?
   } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>, tensor<?x1x4x1xf32>)
   return %o, %s#0, %s#1 : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x1xf32>
 }
+
+// -----
+
+func.func @from_state(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
+  // expected-error @below {{has a coefficient that is computed from the state, even if the state cancels in it; it has no tile form}}
+  %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv")
+      plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
+  ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    %row = tensor.extract_slice %S[0, 0] [1, 4] [1, 1] : tensor<4x4xf32> to tensor<4xf32>
+    %nothing = arith.subf %row, %row : tensor<4xf32>
+    %0 = scan.inject %S key %kt value %nothing : tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>
+    %y = scan.read %0 query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %0, %y : tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
+  return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
+func.func @mini_batches(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
+  // expected-error @below {{has mini-batches of 8 steps; they are not lowered yet}}
+  %o, %s = scan.recurrence mini_batch 8 ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv")
+      plan #scan.plan<schedule = recurrent, chunk = 1, value_block = 0, stages = 1> {
+  ^bb0(%S: tensor<4x4xf32>, %E: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    %y = scan.read %E query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %S, %y : tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
+  return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
+}

@@ -783,3 +783,79 @@ func.func @heads(%x: tensor<?x?x2xf32>, %y: tensor<?x?x1xf32>, %z: tensor<0x0xf3
   } -> (tensor<?x?x6xf32>), (tensor<?x6x1x1xf32>)
   return %o, %f : tensor<?x?x6xf32>, tensor<?x6x1x1xf32>
 }
+
+// -----
+
+func.func @c10_mini_batch(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) {
+  // expected-error@+1 {{[C10] expects 3 block arguments (1 states, as many at the mini-batch's entry, then the inputs), found 2}}
+  %o, %s = scan.recurrence mini_batch 4 ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv") {
+  ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    %y = scan.read %S query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %S, %y : tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
+  return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
+func.func @c11_entry(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) {
+  // expected-error@+1 {{[C11] state argument 0 is 'tensor<4x4xf32>', at the mini-batch's entry it is 'tensor<4x2xf32>'}}
+  %o, %s = scan.recurrence mini_batch 4 ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv") {
+  ^bb0(%S: tensor<4x4xf32>, %E: tensor<4x2xf32>, %kt: tensor<4xf32>):
+    %y = scan.read %S query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %S, %y : tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
+  return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
+func.func @c15(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) {
+  // expected-error@+1 {{[C15] a mini-batch has at least 1 step, found 0}}
+  %o, %s = scan.recurrence mini_batch 0 ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv") {
+  ^bb0(%S: tensor<4x4xf32>, %E: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    %y = scan.read %S query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %S, %y : tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
+  return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
+func.func @c15_met(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) {
+  %o, %s = scan.recurrence mini_batch 1 ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv") {
+  ^bb0(%S: tensor<4x4xf32>, %E: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    %y = scan.read %S query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %S, %y : tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
+  return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
+func.func @a4(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) {
+  // expected-error@+1 {{[A4] scan.state_independent is "token" or "mini_batch" on a scan.recurrence, found "chunk" on 'scan.recurrence'}}
+  %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv") {
+  ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    %y = scan.read %S query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %S, %y : tensor<4x4xf32>, tensor<4xf32>
+  } attributes {scan.state_independent = "chunk"} -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
+  return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
+func.func @a5(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) {
+  // expected-error@+1 {{[A5] scan.class is a dictionary on a scan.recurrence, found "affine" on 'scan.recurrence'}}
+  %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv") {
+  ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    %y = scan.read %S query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %S, %y : tensor<4x4xf32>, tensor<4xf32>
+  } attributes {scan.class = "affine"} -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
+  return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{[A4] scan.state_independent is "token" or "mini_batch" on a scan.recurrence, found "token" on 'func.func'}}
+func.func private @a4_elsewhere() attributes {scan.state_independent = "token"}

@@ -125,3 +125,14 @@ func.func @activations(%u: tensor<8xf32>, %p: tensor<1x8xf32>) {
   %2 = scan.refine anchor %u value %u gain %p activation relu : tensor<8xf32>, tensor<8xf32>, tensor<1x8xf32> -> tensor<1x8xf32>
   return
 }
+
+// CHECK-LABEL: func.func @mini_batches
+// CHECK: scan.recurrence reverse mini_batch 16 ins(
+func.func @mini_batches(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) {
+  %o, %s = scan.recurrence reverse mini_batch 16 ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv") {
+  ^bb0(%S: tensor<4x4xf32>, %E: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    %y = scan.read %E query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %S, %y : tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
+  return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
+}

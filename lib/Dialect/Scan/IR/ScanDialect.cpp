@@ -46,7 +46,7 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 //===----------------------------------------------------------------------===//
-// Attributes that entry functions carry: constraints A1 to A3
+// Discardable attributes: constraints A1 to A5
 //===----------------------------------------------------------------------===//
 
 /// [A2] and [A3], for arguments and results alike.
@@ -67,6 +67,20 @@ static LogicalResult verifyNamed(Operation *op, const Twine &what,
 
 LogicalResult ScanDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attr) {
+  if (attr.getName() == kStateIndependentAttr) {
+    auto granularity = dyn_cast<StringAttr>(attr.getValue());
+    if (!isa<RecurrenceOp>(op) || !granularity ||
+        (granularity != "token" && granularity != "mini_batch"))
+      return op->emitError("[A4] scan.state_independent is \"token\" or "
+                           "\"mini_batch\" on a scan.recurrence, found ")
+             << attr.getValue() << " on '" << op->getName() << "'";
+    return success();
+  }
+  if (attr.getName() == kClassAttr &&
+      (!isa<RecurrenceOp>(op) || !isa<DictionaryAttr>(attr.getValue())))
+    return op->emitError("[A5] scan.class is a dictionary on a "
+                         "scan.recurrence, found ")
+           << attr.getValue() << " on '" << op->getName() << "'";
   if (attr.getName() != kEntryAttr)
     return success();
   auto name = dyn_cast<StringAttr>(attr.getValue());

@@ -73,7 +73,7 @@ Operation *prism::scan::findFactorWithoutChunkForm(RecurrenceOp op,
 // Syntax
 //===----------------------------------------------------------------------===//
 //
-//   scan.recurrence reverse? ins(%q as "bthk", ... : types)
+//   scan.recurrence reverse? (mini_batch N)? ins(%q as "bthk", ... : types)
 //     (init(%s as "nhkv", ... : types))? (offsets(%o : type))?
 //     outs("bthv", ...) finals("nhkv", ...) (plan #scan.plan<...>)?
 //     region attr-dict? -> (output types), (final types)
@@ -139,6 +139,12 @@ ParseResult RecurrenceOp::parse(OpAsmParser &parser, OperationState &state) {
   auto &props = state.getOrAddProperties<Properties>();
   if (succeeded(parser.parseOptionalKeyword("reverse")))
     props.reverse = builder.getUnitAttr();
+  if (succeeded(parser.parseOptionalKeyword("mini_batch"))) {
+    int64_t steps = 0;
+    if (parser.parseInteger(steps))
+      return failure();
+    props.mini_batch = builder.getI64IntegerAttr(steps);
+  }
   SmallVector<Value> inputs, initials, offsets;
   if (parseNamedAxes(parser, "ins", /*required=*/true, inputs,
                      props.input_axes) ||
@@ -195,6 +201,8 @@ void RecurrenceOp::print(OpAsmPrinter &p) {
   };
   if (getReverse())
     p << " reverse";
+  if (getMiniBatch())
+    p << " mini_batch " << *getMiniBatch();
   p << " ";
   printNamedAxes(p, "ins", getInputs(), getInputAxesAttr());
   if (!getInitialStates().empty()) {
@@ -216,7 +224,7 @@ void RecurrenceOp::print(OpAsmPrinter &p) {
 }
 
 //===----------------------------------------------------------------------===//
-// Verification: constraints C1 to C14 of docs/Dialects/Scan.md
+// Verification: constraints C1 to C15 of docs/Dialects/Scan.md
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -364,16 +372,29 @@ LogicalResult RecurrenceOp::verify() {
   });
   if (!anyTime)
     return emitOpError("[C9] expects at least one input with axis t");
+  if (getMiniBatch() && *getMiniBatch() < 1)
+    return emitOpError("[C15] a mini-batch has at least 1 step, found ")
+           << *getMiniBatch();
   return success();
 }
 
 LogicalResult RecurrenceOp::verifyRegions() {
   Block &block = getBody().front();
-  unsigned states = getNumStates();
-  if (block.getNumArguments() != states + getInputs().size())
-    return emitOpError("[C10] expects ")
-           << states + getInputs().size() << " block arguments (" << states
-           << " states, then the inputs), found " << block.getNumArguments();
+  unsigned states = getNumStates(), all = states + getNumEntryStates();
+  if (block.getNumArguments() != all + getInputs().size()) {
+    InFlightDiagnostic diag = emitOpError("[C10] expects ")
+                              << all + getInputs().size()
+                              << " block arguments (" << states << " states, ";
+    if (getMiniBatch())
+      diag << "as many at the mini-batch's entry, ";
+    return diag << "then the inputs), found " << block.getNumArguments();
+  }
+  for (unsigned i = 0; i < getNumEntryStates(); ++i)
+    if (getEntryStateArgument(i).getType() != getStateArgument(i).getType())
+      return emitOpError("[C11] state argument ")
+             << i << " is " << getStateArgument(i).getType()
+             << ", at the mini-batch's entry it is "
+             << getEntryStateArgument(i).getType();
   for (unsigned i = 0; i < states; ++i) {
     auto type = dyn_cast<RankedTensorType>(block.getArgument(i).getType());
     auto shape = featureShape(getFinalStates()[i].getType(),
@@ -387,7 +408,7 @@ LogicalResult RecurrenceOp::verifyRegions() {
              << i << " must have f32 or f64 elements, found " << type;
   }
   for (auto [i, input] : llvm::enumerate(getInputs())) {
-    Type argument = block.getArgument(states + i).getType();
+    Type argument = getInputArgument(i).getType();
     auto shape = featureShape(input.getType(), getInputAxes(i));
     Type element = cast<RankedTensorType>(input.getType()).getElementType();
     Type want =

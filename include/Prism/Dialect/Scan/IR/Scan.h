@@ -38,6 +38,12 @@ inline constexpr llvm::StringLiteral kEntryAttr = "scan.entry";
 inline constexpr llvm::StringLiteral kNameAttr = "scan.name";
 /// "scan.optional" (unit) on an argument: a call may leave it out.
 inline constexpr llvm::StringLiteral kOptionalAttr = "scan.optional";
+/// On a recurrence: the smallest granularity at which it was proved to be
+/// affine in its states, "token" or "mini_batch".
+inline constexpr llvm::StringLiteral kStateIndependentAttr =
+    "scan.state_independent";
+/// On a recurrence: what it is as a scan, a dictionary (scan-classify).
+inline constexpr llvm::StringLiteral kClassAttr = "scan.class";
 
 /// The state values of the chain that yields state `index`, from the block
 /// argument to the yielded value, or failure with a diagnostic-free null when a

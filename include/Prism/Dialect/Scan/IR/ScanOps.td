@@ -32,7 +32,12 @@ def Scan_RecurrenceOp : Scan_Op<"recurrence", [
     The region computes one step. Its block arguments are the previous states
     (`tensor<KxV>`), then one value per input: the input's feature axes of this
     token, a scalar if it has none. `scan.yield` returns the next states, then
-    the outputs of the step.
+    the outputs of the step. It may hold state factors or any other ops.
+
+    With `mini_batch n` every sequence is cut into mini-batches of n steps, the
+    last of them maybe shorter. The step then also has the states as they were
+    at the entry of the current mini-batch: one block argument for each state,
+    after the states and before the inputs.
 
     Every operand and result names its axes by one letter each, in memory
     order: `b` batch, `t` time, `h` head, `n` sequence; any other letter is a
@@ -78,6 +83,7 @@ def Scan_RecurrenceOp : Scan_Op<"recurrence", [
     StrArrayAttr:$output_axes,
     StrArrayAttr:$final_axes,
     UnitAttr:$reverse,
+    OptionalAttr<I64Attr>:$mini_batch,
     OptionalAttr<Scan_PlanAttr>:$plan);
   let results = (outs
     Variadic<Scan_AnyOperand>:$outputs,
@@ -91,8 +97,14 @@ def Scan_RecurrenceOp : Scan_Op<"recurrence", [
     unsigned getNumStates() { return getFinalStates().size(); }
     ::mlir::Block *getStepBlock() { return &getBody().front(); }
     ::mlir::BlockArgument getStateArgument(unsigned i) { return getStepBlock()->getArgument(i); }
-    ::mlir::BlockArgument getInputArgument(unsigned i) {
+    /// Number of states at a mini-batch's entry: all, or none without
+    /// mini-batches.
+    unsigned getNumEntryStates() { return getMiniBatch() ? getNumStates() : 0; }
+    ::mlir::BlockArgument getEntryStateArgument(unsigned i) {
       return getStepBlock()->getArgument(getNumStates() + i);
+    }
+    ::mlir::BlockArgument getInputArgument(unsigned i) {
+      return getStepBlock()->getArgument(getNumStates() + getNumEntryStates() + i);
     }
     YieldOp getYield();
     /// Axis letters of input i, e.g. "bthk".

@@ -5,6 +5,7 @@
 #ifndef PRISM_DIALECT_SCAN_TRANSFORMS_PASSES_H
 #define PRISM_DIALECT_SCAN_TRANSFORMS_PASSES_H
 
+#include "Prism/Analysis/StateFlow.h"
 #include "Prism/Dialect/Scan/IR/Scan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
@@ -21,6 +22,20 @@ llvm::SmallVector<PlanAttr> candidatePlans(RecurrenceOp op, Schedule schedule,
 /// Longest sequence for which the recurrent schedule is the faster one, beside
 /// a chunk form on tensor cores or without.
 int64_t recurrentUpTo(RecurrenceOp op, PlanTarget target, bool tensorCores);
+
+/// Proves that `op` is affine in its states at a granularity not above
+/// `wanted`, and attaches it; or reports why not.
+mlir::LogicalResult verifyStateIndependence(RecurrenceOp op,
+                                            analysis::Granularity wanted);
+
+/// Reports why `op` has to be taken step by step, unless it need not. States of
+/// one element that read no other state (stabilisers) may be anything: they are
+/// known before the others.
+mlir::LogicalResult verifyScannable(RecurrenceOp op);
+
+/// Turns plain ops of the step into state factors where they are some; remarks
+/// say where they are not.
+void raiseAffine(RecurrenceOp op, bool assumeNonNegativeGates);
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

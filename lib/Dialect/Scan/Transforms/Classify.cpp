@@ -1,0 +1,64 @@
+//===- Classify.cpp - What every recurrence is as a scan ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Prism/Analysis/Transition.h"
+#include "Prism/Dialect/Scan/Transforms/Passes.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace prism;
+using namespace prism::scan;
+using analysis::Granularity;
+using analysis::ScanClass;
+
+namespace prism::scan {
+#define GEN_PASS_DEF_SCANCLASSIFY
+#include "Prism/Dialect/Scan/Transforms/Passes.h.inc"
+} // namespace prism::scan
+
+static DictionaryAttr toAttribute(const ScanClass &scanClass,
+                                  MLIRContext *context) {
+  Builder builder(context);
+  SmallVector<NamedAttribute> entries;
+  auto add = [&](StringRef name, Attribute value) {
+    entries.push_back(builder.getNamedAttr(name, value));
+  };
+  bool serial = scanClass.kind == ScanClass::serial;
+  add("kind", builder.getStringAttr(analysis::stringify(scanClass.kind)));
+  add("associative", builder.getStringAttr(serial ? "no" : "by proof"));
+  add("work", builder.getStringAttr("n"));
+  add("depth", builder.getStringAttr(serial ? "n" : "log n"));
+  add("memory", builder.getStringAttr("1"));
+  if (!serial) {
+    add("granularity",
+        builder.getStringAttr(scanClass.granularity == Granularity::token
+                                  ? "token"
+                                  : "mini_batch"));
+    SmallVector<Attribute> transitions;
+    for (const analysis::Transition &one : scanClass.transitions)
+      transitions.push_back(
+          builder.getStringAttr(analysis::describeTransition(one)));
+    add("transition", builder.getArrayAttr(transitions));
+  }
+  return builder.getDictionaryAttr(entries);
+}
+
+namespace {
+struct ClassifyPass : prism::scan::impl::ScanClassifyBase<ClassifyPass> {
+  void runOnOperation() override {
+    getOperation().walk([&](RecurrenceOp op) {
+      analysis::StateFlow flow(op);
+      ScanClass scanClass = analysis::classOf(flow);
+      if (scanClass.kind == ScanClass::serial) {
+        auto [where, why] = flow.blame();
+        remark::missed(where,
+                       remark::RemarkOpts::name("Serial").category("scan"))
+            << why;
+      }
+      op->setAttr(kClassAttr, toAttribute(scanClass, &getContext()));
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,79 @@
+//===- VerifyStateIndependence.cpp - Are recurrences affine in the state? -===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Prism/Analysis/StateFlow.h"
+#include "Prism/Dialect/Scan/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace prism;
+using namespace prism::scan;
+using analysis::Granularity;
+
+namespace prism::scan {
+#define GEN_PASS_DEF_SCANVERIFYSTATEINDEPENDENCE
+#include "Prism/Dialect/Scan/Transforms/Passes.h.inc"
+} // namespace prism::scan
+
+LogicalResult prism::scan::verifyStateIndependence(RecurrenceOp op,
+                                                   Granularity wanted) {
+  op->removeAttr(kStateIndependentAttr);
+  analysis::StateFlow flow(op);
+  Granularity proved = flow.granularity();
+  if (proved > wanted) {
+    flow.report(wanted);
+    return failure();
+  }
+  op->setAttr(kStateIndependentAttr,
+              StringAttr::get(op.getContext(), proved == Granularity::token
+                                                   ? "token"
+                                                   : "mini_batch"));
+  return success();
+}
+
+LogicalResult prism::scan::verifyScannable(RecurrenceOp op) {
+  analysis::StateFlow flow(op);
+  if (flow.granularity() != Granularity::none)
+    return success();
+  SmallVector<unsigned> given;
+  for (unsigned i = 0; i < op.getNumStates(); ++i) {
+    auto type = cast<RankedTensorType>(op.getStateArgument(i).getType());
+    // Given itself, it must be free of all others.
+    analysis::StateFlow alone(op, {}, {i});
+    if (type.getNumElements() == 1 &&
+        alone.nextStates[i]->dependence() == analysis::Dependence::none)
+      given.push_back(i);
+  }
+  analysis::StateFlow others(op, {}, given);
+  if (given.size() < op.getNumStates() &&
+      others.granularity() != Granularity::none)
+    return success();
+  flow.report(Granularity::miniBatch);
+  return failure();
+}
+
+namespace {
+struct VerifyStateIndependencePass
+    : prism::scan::impl::ScanVerifyStateIndependenceBase<
+          VerifyStateIndependencePass> {
+  using ScanVerifyStateIndependenceBase::ScanVerifyStateIndependenceBase;
+
+  void runOnOperation() override {
+    if (granularity != "token" && granularity != "mini_batch") {
+      getOperation().emitError("scan-verify-state-independence: granularity "
+                               "must be token or mini_batch, found '")
+          << granularity << "'";
+      return signalPassFailure();
+    }
+    Granularity wanted =
+        granularity == "token" ? Granularity::token : Granularity::miniBatch;
+    // Every recurrence is looked at, also after one that fails.
+    bool failedOnce = false;
+    getOperation().walk([&](RecurrenceOp op) {
+      failedOnce |= failed(verifyStateIndependence(op, wanted));
+    });
+    if (failedOnce)
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,165 @@
+//===- TensorInstructions.cpp - tensor ops on f64 values ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "StepProgram.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace prism;
+using namespace prism::interpreter;
+
+static Instruction makeExtract(tensor::ExtractOp op, ArrayRef<Slot> in,
+                               Slot out) {
+  auto shape = cast<RankedTensorType>(op.getTensor().getType()).getShape();
+  SmallVector<std::pair<Slot, int64_t>> indices;
+  for (auto [slot, extent] : llvm::zip_equal(in.drop_front(), shape))
+    indices.push_back({slot, extent});
+  return [tensor = in[0], indices, out](double *m) {
+    int64_t at = 0;
+    for (auto [index, extent] : indices)
+      at = at * extent + int64_t(m[index.offset]);
+    assert(at >= 0 && at < tensor.size && "extract beyond its tensor");
+    m[out.offset] = m[tensor.offset + at];
+  };
+}
+
+namespace {
+/// Where the elements of a slice lie in the whole; offsets may be values.
+class SlicePlaces {
+public:
+  SlicePlaces(OffsetSizeAndStrideOpInterface op, ArrayRef<int64_t> shape,
+              ArrayRef<Slot> dynamicOffsets) {
+    const Slot *next = dynamicOffsets.begin();
+    places = {0};
+    for (auto [axis, extent] : llvm::enumerate(shape)) {
+      int64_t offset = op.getStaticOffsets()[axis];
+      int64_t size = op.getStaticSizes()[axis];
+      int64_t step = op.getStaticStrides()[axis];
+      for (auto &[slot, stride] : offsets)
+        stride *= extent;
+      if (ShapedType::isDynamic(offset))
+        offsets.push_back({*next++, 1}), offset = 0;
+      std::vector<int64_t> deeper;
+      for (int64_t base : places)
+        for (int64_t i = 0; i < size; ++i)
+          deeper.push_back(base * extent + offset + i * step);
+      places = std::move(deeper);
+    }
+  }
+
+  /// Sizes and strides are known now.
+  static bool isSupported(OffsetSizeAndStrideOpInterface op) {
+    return llvm::none_of(op.getStaticSizes(), ShapedType::isDynamic) &&
+           llvm::none_of(op.getStaticStrides(), ShapedType::isDynamic);
+  }
+  int64_t base(double *m) const {
+    int64_t at = 0;
+    for (auto [slot, stride] : offsets)
+      at += int64_t(m[slot.offset]) * stride;
+    return at;
+  }
+
+  std::vector<int64_t> places;
+
+private:
+  SmallVector<std::pair<Slot, int64_t>> offsets;
+};
+} // namespace
+
+/// The result may drop unit axes, which does not change the order of elements.
+static Instruction makeExtractSlice(tensor::ExtractSliceOp op,
+                                    ArrayRef<Slot> in, Slot out) {
+  if (!SlicePlaces::isSupported(op))
+    return {};
+  SlicePlaces slice(op, op.getSourceType().getShape(), in.drop_front());
+  return [a = in[0], out, slice](double *m) {
+    int64_t base = slice.base(m);
+    for (int64_t i = 0; i < out.size; ++i) {
+      assert(base + slice.places[i] < a.size && "slice beyond its tensor");
+      m[out.offset + i] = m[a.offset + base + slice.places[i]];
+    }
+  };
+}
+
+static Instruction makeInsertSlice(tensor::InsertSliceOp op, ArrayRef<Slot> in,
+                                   Slot out) {
+  if (!SlicePlaces::isSupported(op))
+    return {};
+  SlicePlaces slice(op, op.getType().getShape(), in.drop_front(2));
+  return [part = in[0], whole = in[1], out, slice](double *m) {
+    llvm::copy(whole.in(m), out.in(m).begin());
+    int64_t base = slice.base(m);
+    for (int64_t i = 0; i < part.size; ++i) {
+      assert(base + slice.places[i] < out.size && "slice beyond its tensor");
+      m[out.offset + base + slice.places[i]] = m[part.offset + i];
+    }
+  };
+}
+
+static Instruction makeInsert(tensor::InsertOp op, ArrayRef<Slot> in,
+                              Slot out) {
+  SmallVector<Slot> indices(in.drop_front(2));
+  SmallVector<int64_t> shape(op.getType().getShape());
+  return [element = in[0], whole = in[1], out, indices, shape](double *m) {
+    llvm::copy(whole.in(m), out.in(m).begin());
+    int64_t at = 0;
+    for (auto [index, extent] : llvm::zip_equal(indices, shape))
+      at = at * extent + int64_t(m[index.offset]);
+    assert(at >= 0 && at < out.size && "insert beyond its tensor");
+    m[out.offset + at] = m[element.offset];
+  };
+}
+
+static Instruction makeConcat(tensor::ConcatOp op, ArrayRef<Slot> in,
+                              Slot out) {
+  ArrayRef<int64_t> shape = op.getResultType().getShape();
+  int64_t outer = 1;
+  for (int64_t extent : shape.take_front(op.getDim()))
+    outer *= extent;
+  return [outer, parts = SmallVector<Slot>(in), out](double *m) {
+    double *to = m + out.offset;
+    for (int64_t o = 0; o < outer; ++o)
+      for (const Slot &part : parts) {
+        int64_t size = part.size / outer;
+        to = std::copy_n(m + part.offset + o * size, size, to);
+      }
+  };
+}
+
+Instruction interpreter::makeTensorInstruction(Operation &op, ArrayRef<Slot> in,
+                                               Slot out) {
+  return llvm::TypeSwitch<Operation *, Instruction>(&op)
+      .Case<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ReshapeOp,
+            tensor::CastOp>([&](auto) -> Instruction {
+        return [a = in[0], out](double *m) {
+          llvm::copy(a.in(m), out.in(m).begin());
+        };
+      })
+      .Case([&](tensor::SplatOp) -> Instruction {
+        return
+            [a = in[0], out](double *m) { llvm::fill(out.in(m), m[a.offset]); };
+      })
+      .Case([&](tensor::FromElementsOp) -> Instruction {
+        return [elements = SmallVector<Slot>(in), out](double *m) {
+          for (auto [i, element] : llvm::enumerate(elements))
+            m[out.offset + i] = m[element.offset];
+        };
+      })
+      .Case([&](tensor::ExtractOp e) { return makeExtract(e, in, out); })
+      .Case([&](tensor::ExtractSliceOp s) {
+        return makeExtractSlice(s, in, out);
+      })
+      .Case(
+          [&](tensor::InsertSliceOp s) { return makeInsertSlice(s, in, out); })
+      .Case([&](tensor::InsertOp i) { return makeInsert(i, in, out); })
+      .Case([&](tensor::DimOp d) -> Instruction {
+        auto shape = cast<RankedTensorType>(d.getSource().getType()).getShape();
+        return [axis = in[1], out,
+                extents = SmallVector<int64_t>(shape)](double *m) {
+          m[out.offset] = double(extents[int64_t(m[axis.offset])]);
+        };
+      })
+      .Case([&](tensor::ConcatOp c) { return makeConcat(c, in, out); })
+      .Default([](Operation *) { return Instruction(); });
+}
