@@ -1,4 +1,4 @@
-// Gated DeltaProduct with two Householder steps a token: the gate acts before the first, the read comes after the last.
+// Gated DeltaProduct with two Householder steps a token, keys normalised: the gate acts before the first, the read comes after the last.
 
 func.func @forward(
     %q: tensor<?x?x2x32xf32> {scan.name = "q"},
@@ -19,8 +19,9 @@ func.func @forward(
        %log_alpha_t: f32, %beta_t: tensor<2xf32>):
     %first = arith.constant 0 : index
     %second = arith.constant 1 : index
-    %k0 = tensor.extract_slice %k_t[0, 0] [1, 32] [1, 1] : tensor<2x32xf32> to tensor<32xf32>
-    %k1 = tensor.extract_slice %k_t[1, 0] [1, 32] [1, 1] : tensor<2x32xf32> to tensor<32xf32>
+    %keys = scan.l2norm %k_t : tensor<2x32xf32> -> tensor<2x32xf32>
+    %k0 = tensor.extract_slice %keys[0, 0] [1, 32] [1, 1] : tensor<2x32xf32> to tensor<32xf32>
+    %k1 = tensor.extract_slice %keys[1, 0] [1, 32] [1, 1] : tensor<2x32xf32> to tensor<32xf32>
     %v0 = tensor.extract_slice %v_t[0, 0] [1, 32] [1, 1] : tensor<2x32xf32> to tensor<32xf32>
     %v1 = tensor.extract_slice %v_t[1, 0] [1, 32] [1, 1] : tensor<2x32xf32> to tensor<32xf32>
     %beta0 = tensor.extract %beta_t[%first] : tensor<2xf32>

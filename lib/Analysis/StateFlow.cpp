@@ -34,8 +34,7 @@ StateFlow::StateFlow(scan::RecurrenceOp op, Value cut, ArrayRef<unsigned> given)
   unsigned count = op.getNumStates(), entered = op.getNumEntryStates();
   states = bindAll(0, count, true, false);
   entries = bindAll(count, entered, true, true);
-  inputs =
-      bindAll(count + entered, op.getInputs().size(), Dependence::none, false);
+  inputs = bindAll(count + entered, op.getInputs().size(), false, false);
   evaluator.evaluateBlock(*op.getStepBlock());
   for (auto [i, value] : llvm::enumerate(op.getYield().getValues()))
     (i < count ? nextStates : outputs).push_back(evaluator.get(value));
