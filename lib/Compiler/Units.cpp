@@ -120,6 +120,16 @@ static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op,
            << columns << ", the value columns there are, found "
            << *wish.given.valueBlock;
 
+  if (op.getMiniBatch()) {
+    // A mini-batch is a chunk; nothing else has its entry.
+    int64_t steps = *op.getMiniBatch();
+    if (steps > 256 || wish.given.chunk.value_or(steps) != steps ||
+        wish.given.schedule == scan::Schedule::recurrent)
+      return entry.emitError("plan: mini-batches of ")
+             << steps << " steps take chunks of that size, at most 256";
+    wish.given.schedule = scan::Schedule::chunk;
+    wish.given.chunk = steps;
+  }
   std::string reason;
   Operation *without = scan::findFactorWithoutChunkForm(op, reason);
   bool stepwise =
@@ -259,6 +269,9 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
   // Plain ops are raised where they say what factors say.
   if (op.getNumStates() == 1 && failed(scan::getFactorChain(op, 0)))
     scan::raiseAffine(op, /*assumeNonNegativeGates=*/false);
+  if (op.getMiniBatch() && target.isCuda())
+    return entry.emitError("mini-batches are not lowered for GPUs yet; the CPU "
+                           "takes them");
   std::vector<std::string> remarks;
   FailureOr<Wish> wish = wishFor(entry, op, options, remarks);
   if (failed(wish))

@@ -12,7 +12,9 @@ using namespace prism;
 //===----------------------------------------------------------------------===//
 
 LogicalResult ChunkForm::collect(ArrayRef<scan::StateOpInterface> chain,
-                                 Value start, ArrayRef<scan::ReadOp> readOps) {
+                                 Value start, Value enteredState,
+                                 ArrayRef<scan::ReadOp> readOps) {
+  entered = enteredState;
   states.push_back(start);
   for (scan::StateOpInterface factor : chain)
     states.push_back(factor.getStateResult());
@@ -36,13 +38,14 @@ void ChunkForm::addDecay(Operation *, Value logGate, scan::DecayAlong along) {
 void ChunkForm::addErase(Operation *, Value of, Value read, Value write,
                          Value strength) {
   int64_t readPlace = llvm::find(states, of) - states.begin();
+  SmallVector<Erase> &list = of == entered ? anchored : erases;
   auto type = cast<RankedTensorType>(read.getType());
   if (type.getRank() == 1) {
-    erases.push_back({readPlace, place, -1, read, write, strength, {}, {}});
+    list.push_back({readPlace, place, -1, read, write, strength, {}, {}});
     return;
   }
   for (int64_t r = 0; r < type.getDimSize(0); ++r)
-    erases.push_back({readPlace, place, r, read, write, strength, {}, {}});
+    list.push_back({readPlace, place, r, read, write, strength, {}, {}});
 }
 
 void ChunkForm::addInject(Operation *, Value key, Value value, Value scale) {
@@ -131,6 +134,21 @@ LogicalResult ChunkForm::emitKnownWriters() {
       value = tb.scaleRows(value, scale);
     }
     writers.push_back({key, value, {inject.place}});
+  }
+  return success();
+}
+
+/// Nothing in the chunk changes what these read: no system.
+LogicalResult ChunkForm::emitAnchored(Value state) {
+  for (const Erase &erase : anchored) {
+    Value read = tokens.getInert(erase.read, erase.rank, Along::key);
+    Value write = tokens.getInert(erase.write, erase.rank, Along::key);
+    Value strength = tokens.getInert(erase.strength, erase.rank, Along::none);
+    if (!read || !write || !strength)
+      return failure();
+    Value seen = tb.dot(read, false, state, false);
+    writers.push_back(
+        {write, tb.neg(tb.scaleRows(seen, strength)), {erase.writePlace}});
   }
   return success();
 }
@@ -230,7 +248,7 @@ FailureOr<Value> ChunkForm::emit(Value state, SmallVectorImpl<Value> &outputs) {
   decays = decaysKeys() ? makeKeyDecays(tb, tokens, chunk, keys, list)
                         : makeScalarDecays(tb, tokens, chunk, keys, list);
   if (failed(decays->emitGates()) || failed(emitKnownWriters()) ||
-      failed(emitErases(state)))
+      failed(emitAnchored(state)) || failed(emitErases(state)))
     return failure();
   for (scan::ReadOp read : reads) {
     int64_t at = llvm::find(states, read.getState()) - states.begin();
@@ -238,9 +256,11 @@ FailureOr<Value> ChunkForm::emit(Value state, SmallVectorImpl<Value> &outputs) {
     if (!query)
       return failure();
     ChunkReader reader{query, {at}};
-    Value out = decays->entering(reader, state);
+    bool before = entered && read.getState() == entered;
+    Value out = before ? tb.dot(query, false, state, false)
+                       : decays->entering(reader, state);
     for (const ChunkWriter &writer : writers)
-      out = addSeen(reader, writer, out);
+      out = before ? out : addSeen(reader, writer, out);
     double scale = read.getScale().convertToDouble();
     if (scale != 1.0)
       out = tb.mul(out,

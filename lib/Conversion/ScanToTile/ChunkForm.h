@@ -38,9 +38,10 @@ public:
         valueBlock(valueBlock) {}
 
   /// Collects the chain's contributions and the reads of its states. Fails,
-  /// with a diagnostic, on a factor without chunk form.
+  /// with a diagnostic, on a factor without chunk form. `entered` is the state
+  /// at the entry of the mini-batch that the chunk is, or null.
   mlir::LogicalResult collect(llvm::ArrayRef<scan::StateOpInterface> chain,
-                              mlir::Value start,
+                              mlir::Value start, mlir::Value entered,
                               llvm::ArrayRef<scan::ReadOp> reads);
 
   /// Emits the algebra for the entering state; fills one output tile per read
@@ -74,6 +75,7 @@ private:
   void tieInjections();
   bool isObserved(int64_t afterPlace, int64_t upToPlace) const;
   mlir::LogicalResult emitKnownWriters();
+  mlir::LogicalResult emitAnchored(mlir::Value state);
   mlir::LogicalResult emitErases(mlir::Value state);
   bool sees(const ChunkReader &reader, const ChunkWriter &writer) const;
   mlir::Value addSeen(const ChunkReader &reader, const ChunkWriter &writer,
@@ -87,6 +89,10 @@ private:
       states; // states[j]: the chain's state after j factors
   llvm::SmallVector<ChainDecay> list;
   llvm::SmallVector<Erase> erases;
+  /// Erases that read the state at the mini-batch's entry: what they write is
+  /// known.
+  llvm::SmallVector<Erase> anchored;
+  mlir::Value entered;
   llvm::SmallVector<Inject> injects;
   llvm::SmallVector<scan::ReadOp> reads;
   int64_t place = 0;

@@ -39,6 +39,13 @@ public:
 
 private:
   LogicalResult findRecurrence();
+  LogicalResult checkMiniBatch();
+  /// The state, or the one at the mini-batch's entry, which a chunk enters
+  /// with.
+  bool isStart(Value state) {
+    return state == op.getStateArgument(0) ||
+           (op.getMiniBatch() && state == op.getEntryStateArgument(0));
+  }
   LogicalResult collectArrays();
   LogicalResult collectReads();
   tile::ProgramOp createProgram();
@@ -70,6 +77,24 @@ static bool isFeature(char letter) {
   return letter != 'b' && letter != 't' && letter != 'h' && letter != 'n';
 }
 
+/// A mini-batch is a chunk: the state that enters a chunk is the one at the
+/// mini-batch's entry.
+LogicalResult EntryConverter::checkMiniBatch() {
+  if (!op.getMiniBatch())
+    return success();
+  if (op.getNumStates() != 1)
+    return op.emitOpError("has mini-batches and ")
+           << op.getNumStates()
+           << " states; mini-batches are lowered for one state so far";
+  if (plan.getSchedule() != scan::Schedule::chunk || plan.getChunk() < 2 ||
+      plan.getChunk() != int64_t(*op.getMiniBatch()))
+    return op.emitOpError("has mini-batches of ")
+           << *op.getMiniBatch() << " steps and a plan with chunk "
+           << plan.getChunk()
+           << "; the plan must be of chunks of that size, 2 or more";
+  return success();
+}
+
 LogicalResult EntryConverter::findRecurrence() {
   for (Operation &nested : entry.getBody().front()) {
     if (auto recurrence = dyn_cast<scan::RecurrenceOp>(nested)) {
@@ -88,9 +113,8 @@ LogicalResult EntryConverter::findRecurrence() {
   }
   if (!op)
     return entry.emitOpError("has scan.entry but no scan.recurrence");
-  if (op.getMiniBatch())
-    return op.emitOpError("has mini-batches of ")
-           << *op.getMiniBatch() << " steps; they are not lowered yet";
+  if (failed(checkMiniBatch()))
+    return failure();
   for (Attribute axes : op.getFinalAxes()) {
     StringRef stateAxes = cast<StringAttr>(axes).getValue();
     if (stateAxes.size() != 4 || !stateAxes.starts_with("nh"))
@@ -209,7 +233,7 @@ LogicalResult EntryConverter::collectReads() {
       return op.getYield().emitOpError("output ")
              << i << " is not the result of a scan.read";
     Value state = read.getState();
-    bool known = state == op.getStateArgument(0) ||
+    bool known = isStart(state) ||
                  llvm::any_of(chain, [&](scan::StateOpInterface factor) {
                    return factor.getStateResult() == state;
                  });
@@ -222,7 +246,7 @@ LogicalResult EntryConverter::collectReads() {
     if (auto erase = dyn_cast<scan::EraseOp>(factor.getOperation()))
       if (erase.getOf() &&
           !llvm::is_contained(chain, erase.getOf().getDefiningOp()) &&
-          erase.getOf() != op.getStateArgument(0))
+          !isStart(erase.getOf()))
         return erase.emitOpError(
             "reads a state that is not on the chain of the next state");
   isStepwise = chunk == 1 && StepForm::isNeeded(chain);
@@ -287,7 +311,8 @@ FailureOr<SmallVector<Value>> EntryConverter::emitChunk(TileBuilder &tb,
     next = StepForm(tb, tokens, valueBlock).emit(op, states, outputs);
   } else {
     ChunkForm form(tb, tokens, chunk, stateType.getDimSize(0), valueBlock);
-    if (failed(form.collect(chain, op.getStateArgument(0), reads)))
+    Value entered = op.getMiniBatch() ? op.getEntryStateArgument(0) : Value();
+    if (failed(form.collect(chain, op.getStateArgument(0), entered, reads)))
       return failure();
     FailureOr<Value> state = form.emit(states.front(), outputs);
     if (succeeded(state))

@@ -43,12 +43,13 @@ Value TokenTiles::get(Value stepValue, int64_t rank, Along along) {
     return tile;
   Value tile;
   if (auto argument = dyn_cast<BlockArgument>(stepValue)) {
-    if (argument.getArgNumber() < op.getNumStates()) {
+    unsigned states = op.getNumStates() + op.getNumEntryStates();
+    if (argument.getArgNumber() < states) {
       op.emitOpError("has a coefficient that is computed from the state, even "
                      "if the state cancels in it; it has no tile form");
       return {};
     }
-    tile = load(argument.getArgNumber() - op.getNumStates(), rank, along);
+    tile = load(argument.getArgNumber() - states, rank, along);
   } else {
     Operation *producer = stepValue.getDefiningOp();
     if (auto norm = dyn_cast<scan::L2NormOp>(producer))

@@ -170,7 +170,7 @@ func.func @from_state(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4
 // -----
 
 func.func @mini_batches(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
-  // expected-error @below {{has mini-batches of 8 steps; they are not lowered yet}}
+  // expected-error @below {{has mini-batches of 8 steps and a plan with chunk 1; the plan must be of chunks of that size, 2 or more}}
   %o, %s = scan.recurrence mini_batch 8 ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv")
       plan #scan.plan<schedule = recurrent, chunk = 1, value_block = 0, stages = 1> {
   ^bb0(%S: tensor<4x4xf32>, %E: tensor<4x4xf32>, %kt: tensor<4xf32>):
