@@ -205,6 +205,34 @@ void Writer::detours() {
   }
 }
 
+/// Something that is not affine in the state.
+void Writer::bend() {
+  Value a = pick(state), b = pick(state);
+  for (int i = 0; i < 4 && a.cls == isFree; ++i)
+    a = pick(state);
+  Class cls = a.cls == isFree ? isFree : isOther;
+  switch (below(4)) {
+  case 0:
+    add(state, cls, formatv("math.tanh {0} : tensor<3x2xf64>", a.name));
+    break;
+  case 1:
+    add(state, cls, formatv("arith.mulf {0}, {0} : tensor<3x2xf64>", a.name));
+    break;
+  case 2:
+    add(state, std::max(cls, joined(a, b) == isFree ? isFree : isOther),
+        formatv("arith.maximumf {0}, {1} : tensor<3x2xf64>", a.name, b.name));
+    break;
+  default: {
+    std::string at = line("arith.constant 1 : index");
+    std::string gate = line(
+        formatv("tensor.extract {0}[{1}, {1}] : tensor<3x2xf64>", a.name, at));
+    add(state, std::max(cls, b.cls),
+        formatv("scan.decay {0} by {1} along scalar : tensor<3x2xf64>, f64",
+                b.name, gate));
+  }
+  }
+}
+
 void Writer::step() {
   int dice = below(100);
   if (dice < 28)
@@ -228,8 +256,13 @@ std::string Writer::write() {
           {"%q_t", keys, isFree},   {"%v_t", values, isFree},
           {"%g_t", scalar, isFree}, {"%b_t", scalar, isFree},
           {"%m_t", state, isFree}};
-  for (int i = 4 + below(12); i > 0; --i)
+  int count = 4 + below(12);
+  int bent = !affineOnly && chance(50) ? below(count) : -1;
+  for (int i = 0; i < count; ++i) {
+    if (i == bent)
+      bend();
     step();
+  }
   // The last matrix that reads the state; often one that is not affine in it.
   Value next = pool.front();
   Class least = !affineOnly && chance(70) ? isOther : isAffine;

@@ -61,6 +61,7 @@ private:
   void control();
   void factors();
   void detours();
+  void bend();
 
   std::mt19937_64 random;
   bool affineOnly;
