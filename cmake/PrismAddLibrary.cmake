@@ -53,3 +53,16 @@ function(prism_use_pch target)
     endif()
   endif()
 endfunction()
+
+# prism_export_only(<shared library> <version script>)
+#   A library for host programs: what the script names is visible, nothing else,
+#   and every symbol is resolved when it is linked.
+function(prism_export_only name script)
+  target_link_options(${name} PRIVATE -Wl,--version-script=${script} -Wl,-z,defs)
+  if(PRISM_SANITIZE) # whose runtime is the program's
+    target_link_options(${name} PRIVATE -Wl,-z,undefs)
+  endif()
+  set_target_properties(${name} PROPERTIES
+    DEFINE_SYMBOL "" LINK_DEPENDS ${script}
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+endfunction()

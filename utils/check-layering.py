@@ -18,7 +18,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LLVM_BIN = "/usr/lib/llvm-22/bin"
 
-# Folder (below include/Prism and lib; include/prism-runtime counts as Runtime) -> folders it may depend on. `*` stands for
+# Folder (below include/Prism and lib; include/prism-runtime counts as Runtime, include/prism-c as CAPI) -> folders it may depend on. `*` stands for
 # one path part; a folder may always use itself. What is not listed is forbidden:
 # in particular one conversion never uses another, and no target runs a pass.
 IR = ["Support", "Dialect/*/IR"]
@@ -40,15 +40,19 @@ RULES = {
     "Target/*": IR + ["TargetInfo", "Target", "Runtime", "Conversion/TileToCPU"], # Runtime: one definition of the manifest; the conversion: what a kernel promises
     "Pipelines": PIPELINES,
     "Compiler": PIPELINES + ["Pipelines", "Registration", "Runtime"],
+    "Driver": IR + ["TargetInfo", "Compiler", "Spec", "Import", "Target/Bundle"], # text to bundle, for every front end
     "Check": IR + ["Interpreter", "Runtime"], # compiled against interpreted
     "Registration": PIPELINES + ["Pipelines", "Interpreter"],
+    "CAPI": ["Runtime"], # for programs that do not know LLVM
+    "CAPI/Compiler": ["CAPI", "Driver", "Registration"], # the library behind it, which they load
     "Runtime": [], # plays bundles on machines without a compiler
 }
 # The runtime may include neither of these either, nor may prism-run need them.
 NO_LLVM = ("llvm/", "mlir/", "llvm-c/", "mlir-c/")
 NO_LLVM_TOOLS = {"prism-run"}
 NO_LLVM_TOOL_LIBRARIES = {"PrismRuntime"}
-WITHOUT_HEADERS = {"PCH"} # folders of lib/ that include/ does not mirror
+NO_LLVM_LIBRARIES = {"libPrismC.so"}
+WITHOUT_HEADERS = {"PCH", "CAPI/Compiler"} # folders of lib/ that include/ does not mirror
 
 faults = []
 
@@ -87,7 +91,8 @@ def sources():
                              check=True, capture_output=True, text=True).stdout.split()
     for path in listing:
         if os.path.exists(os.path.join(ROOT, path)):
-            yield path, re.sub(r"^(include/Prism|lib)/", "", path.replace("include/prism-runtime/", "include/Prism/Runtime/"))
+            yield path, re.sub(r"^(include/Prism|lib)/", "", path.replace("include/prism-runtime/", "include/Prism/Runtime/")
+                               .replace("include/prism-c/", "include/Prism/CAPI/"))
 
 
 def check_includes():
@@ -105,10 +110,12 @@ def check_includes():
                 if not match:
                     continue
                 included = match.group(1)
-                if user == "Runtime" and included.startswith(NO_LLVM):
-                    fault(f"{path}:{number}", f"the runtime includes {included}; it must build without LLVM")
+                if user in ("Runtime", "CAPI") and included.startswith(NO_LLVM):
+                    fault(f"{path}:{number}", f"{user} includes {included}; it must build without LLVM")
                 if included.startswith("prism-runtime/"):
                     used = "Runtime"
+                elif included.startswith("prism-c/"):
+                    used = "CAPI"
                 elif included.startswith("Prism/"):
                     used = folder_of(included[len("Prism/"):])
                 else:
@@ -205,9 +212,15 @@ def check_binaries(build):
         if re.search(r"\bmlir::MLIRContext::MLIRContext\(", tool_output("llvm-nm", "-C", "--defined-only", path)):
             fault(path, "defines mlir::MLIRContext::MLIRContext: static MLIR archives were linked beside libMLIR.so")
         if name in NO_LLVM_TOOLS:
-            needed = tool_output("llvm-readobj", "--needed-libs", path)
-            for library in re.findall(r"lib(?:MLIR|LLVM)\S*", needed):
-                fault(path, f"needs {library}; it must run on machines without LLVM")
+            check_needs_no_llvm(path)
+    for name in NO_LLVM_LIBRARIES:
+        check_needs_no_llvm(os.path.join(build, "lib", name))
+
+
+def check_needs_no_llvm(path):
+    needed = tool_output("llvm-readobj", "--needed-libs", path)
+    for library in re.findall(r"lib(?:MLIR|LLVM)\S*", needed):
+        fault(path, f"needs {library}; it must run on machines without LLVM")
 
 
 def main():

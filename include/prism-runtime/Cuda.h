@@ -13,6 +13,7 @@
 #define PRISM_RUNTIME_CUDA_H
 
 #include "prism-runtime/Bind.h"
+#include "prism-runtime/Files.h"
 
 #include <memory>
 
@@ -63,10 +64,12 @@ public:
 
   int computeCapability() const; // major * 10 + minor
   const std::string &name() const;
+  /// The same for two devices that are one GPU's.
+  const void *identity() const;
 
-  /// Loads a kernel of a bundle folder: its cubin where there is one that this
-  /// device and driver take, else its PTX (CudaKernel::image says which).
-  Result<CudaKernel> loadKernel(const std::string &folder,
+  /// Loads a kernel of a bundle: its cubin where there is one that this device
+  /// and driver take, else its PTX (CudaKernel::image says which).
+  Result<CudaKernel> loadKernel(const BundleFiles &files,
                                 const KernelInfo &kernel) const;
 
   /// Enqueues a call whose arrays are memory of this device. `stream` is a

@@ -12,6 +12,7 @@
 #ifndef PRISM_RUNTIME_MANIFEST_H
 #define PRISM_RUNTIME_MANIFEST_H
 
+#include "prism-runtime/Files.h"
 #include "prism-runtime/Result.h"
 
 #include <cstdint>
@@ -101,8 +102,11 @@ struct Manifest {
 Result<Manifest> parseManifest(const std::string &text,
                                const std::string &file);
 
-/// Reads `folder`/manifest.json.
-Result<Manifest> readManifest(const std::string &folder);
+/// The text of a bundle's manifest.json.
+Result<std::string> readManifestText(const BundleFiles &files);
+
+/// Reads a bundle's manifest.json.
+Result<Manifest> readManifest(const BundleFiles &files);
 
 } // namespace prism::runtime
 

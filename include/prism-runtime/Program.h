@@ -22,6 +22,7 @@
 #include "prism-runtime/Bind.h"
 #include "prism-runtime/Cpu.h"
 #include "prism-runtime/Cuda.h"
+#include "prism-runtime/Files.h"
 #include "prism-runtime/Manifest.h"
 
 namespace prism::runtime {
@@ -75,9 +76,20 @@ private:
 
 class Program {
 public:
+  /// A bundle in a folder; its kernels are opened when they are asked for.
   static Result<Program> load(const std::string &folder);
+  /// A bundle of files, of which manifest.json says what they are.
+  static Result<Program> load(BundleFiles files);
+
+  /// Writes the bundle as a folder, all of it or nothing.
+  Status save(const std::string &folder) const;
+
+  /// The folder, or the name of a bundle in memory.
   const std::string &folder() const;
+  const BundleFiles &files() const;
   const Manifest &manifest() const;
+  /// The text of manifest.json.
+  const std::string &manifestText() const;
   Result<Entry> entry(const std::string &name) const;
 
 private:

@@ -20,6 +20,9 @@ namespace prism::runtime {
 /// A failure's sentence; lower-case start, no full stop.
 struct Failure {
   std::string message;
+  /// For callers that say more than the sentence: the argument that is wrong,
+  /// and the nearest right name; empty where there is none.
+  std::string argument = {}, nearest = {};
 };
 
 /// The value of a Result that only succeeds or fails.
@@ -28,7 +31,7 @@ struct Success {};
 template <typename T> class [[nodiscard]] Result {
 public:
   Result(T value) : value(std::move(value)) {}
-  Result(Failure failure) : message(std::move(failure.message)) {}
+  Result(Failure failure) : failed(std::move(failure)) {}
 
   explicit operator bool() const { return value.has_value(); }
 
@@ -39,14 +42,14 @@ public:
   const T *operator->() const { return &*value; }
 
   /// The sentence; empty where the Result tests true.
-  const std::string &error() const { return message; }
+  const std::string &error() const { return failed.message; }
 
   /// This failure as another Result's.
-  Failure failure() const { return Failure{message}; }
+  const Failure &failure() const { return failed; }
 
 private:
   std::optional<T> value;
-  std::string message;
+  Failure failed;
 };
 
 using Status = Result<Success>;

@@ -53,7 +53,7 @@ static runtime::Status playOnCpu(const runtime::Entry &entry,
 }
 
 static runtime::Status playOnCuda(const runtime::Entry &entry,
-                                  const std::string &folder,
+                                  const runtime::BundleFiles &files,
                                   const runtime::KernelInfo &info,
                                   HostArrays &inputs, HostArrays &outputs,
                                   const Device &device) {
@@ -88,7 +88,7 @@ static runtime::Status playOnCuda(const runtime::Entry &entry,
     buffers.push_back(std::move(*buffer));
   }
   // This very kernel: by its schedule the call might choose another.
-  auto kernel = gpu->loadKernel(folder, info);
+  auto kernel = gpu->loadKernel(files, info);
   if (!kernel)
     return kernel.failure();
   if (runtime::Status status = gpu->launch(*kernel, *call); !status)
@@ -116,9 +116,9 @@ runtime::Status check::play(const runtime::Program &program,
   pinned.schedule = kernel.plan.schedule;
   pinned.isa = kernel.isa;
   runtime::Status status =
-      device.isCuda() ? playOnCuda(*entry, program.folder(), kernel, inputs,
-                                   outputs, device)
-                      : playOnCpu(*entry, pinned, inputs, outputs, device);
+      device.isCuda()
+          ? playOnCuda(*entry, program.files(), kernel, inputs, outputs, device)
+          : playOnCpu(*entry, pinned, inputs, outputs, device);
   for (auto &[name, array] : outputs)
     array.decode();
   return status;

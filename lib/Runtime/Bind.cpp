@@ -6,7 +6,7 @@
 #include "Support.h"
 
 #include <algorithm>
-#include <set>
+#include <cstring>
 
 namespace prism::runtime {
 
@@ -63,15 +63,27 @@ struct Bound {
 struct Unknown {
   const char *symbol;
   std::optional<int64_t> value = std::nullopt;
-  std::string origin = {}; // "argument 'q' has T = 65"
+  const ArgumentInfo *source = nullptr;
+
+  const std::string &argument() const { return source->name; }
+  std::string origin() const;
 };
 
 std::string named(const std::string &argument) {
   return "argument " + quote(argument);
 }
 
+/// "argument 'q' has T = 65".
+std::string claim(const ArgumentInfo &info, const char *symbol,
+                  int64_t extent) {
+  return named(info.name) + " has " + symbol + " = " + std::to_string(extent);
+}
+
+std::string Unknown::origin() const { return claim(*source, symbol, *value); }
+
 /// Checks the arrays of one call. Every step leaves its complaint in
-/// `message` and says whether there was none.
+/// `failure` and says whether there was none. A right call is to cost little:
+/// no text is made before something is wrong.
 class Binder {
 public:
   Binder(const EntryInfo &entry, const BindOptions &options)
@@ -86,13 +98,19 @@ public:
   Call call() const;
 
   Sizes sizes;
-  std::string message;
+  Failure failure;
 
 private:
-  bool fail(std::string text) {
-    message = std::move(text);
+  bool fail(const std::string &argument, std::string text,
+            std::string nearest = "") {
+    failure = {std::move(text), argument, std::move(nearest)};
     return false;
   }
+  bool fail(const Bound &bound, std::string text) {
+    return fail(bound.info->name, std::move(text));
+  }
+  bool failUnknown(const std::string &name);
+  bool failShape(const Bound &bound, const std::string &why);
   bool checkShape(const Bound &bound);
   std::string swapHint(const Bound &bound) const;
   bool checkStrides(Bound &bound);
@@ -109,34 +127,41 @@ private:
 };
 
 bool Binder::match(const Bindings &bindings) {
-  std::vector<std::string> names;
-  for (const ArgumentInfo &argument : entry.arguments) {
-    bounds.emplace_back();
-    bounds.back().info = &argument;
-    names.push_back(argument.name);
-  }
+  bounds.resize(entry.arguments.size());
+  for (size_t i = 0; i < bounds.size(); ++i)
+    bounds[i].info = &entry.arguments[i];
   for (const Binding &binding : bindings) {
-    auto found = std::find(names.begin(), names.end(), binding.name);
-    if (found == names.end())
-      return fail("entry " + quote(entry.name) + " has no " +
-                  named(binding.name) + didYouMean(binding.name, names) +
-                  " (it has " + join(names) + ")");
-    Bound &bound = bounds[static_cast<size_t>(found - names.begin())];
-    if (bound.array)
-      return fail(named(binding.name) + " is given twice");
-    bound.array = &binding.array;
+    auto bound =
+        std::find_if(bounds.begin(), bounds.end(), [&](const Bound &b) {
+          return b.info->name == binding.name;
+        });
+    if (bound == bounds.end())
+      return failUnknown(binding.name);
+    if (bound->array)
+      return fail(*bound, named(binding.name) + " is given twice");
+    bound->array = &binding.array;
   }
   return true;
+}
+
+bool Binder::failUnknown(const std::string &name) {
+  std::vector<std::string> names;
+  for (const ArgumentInfo &argument : entry.arguments)
+    names.push_back(argument.name);
+  return fail(name,
+              "entry " + quote(entry.name) + " has no " + named(name) +
+                  didYouMean(name, names) + " (it has " + join(names) + ")",
+              nearest(name, names));
 }
 
 bool Binder::require(bool written) {
   for (const Bound &bound : bounds)
     if (!bound.array && !bound.info->optional &&
         isWritten(bound.info->role) == written)
-      return fail(named(bound.info->name) + " is missing: expected " +
-                  toString(bound.info->role) + " " +
-                  toString(bound.info->dtype) + " " +
-                  toString(bound.info->shape));
+      return fail(bound, named(bound.info->name) + " is missing: expected " +
+                             toString(bound.info->role) + " " +
+                             toString(bound.info->dtype) + " " +
+                             toString(bound.info->shape));
   return true;
 }
 
@@ -145,9 +170,9 @@ bool Binder::checkArrays() {
     if (!bound.array)
       continue;
     if (bound.array->dtype != bound.info->dtype)
-      return fail(named(bound.info->name) + ": expected dtype " +
-                  toString(bound.info->dtype) + ", found " +
-                  toString(bound.array->dtype));
+      return fail(bound, named(bound.info->name) + ": expected dtype " +
+                             toString(bound.info->dtype) + ", found " +
+                             toString(bound.array->dtype));
     if (!checkShape(bound) || !checkStrides(bound) || !checkReach(bound) ||
         !checkSelfOverlap(bound))
       return false;
@@ -155,23 +180,30 @@ bool Binder::checkArrays() {
   return true;
 }
 
+bool Binder::failShape(const Bound &bound, const std::string &why) {
+  return fail(bound, named(bound.info->name) + ": expected shape " +
+                         toString(bound.info->shape) + ", found " +
+                         showShape(bound.array->shape) + ": " + why);
+}
+
 /// Rank and fixed extents.
 bool Binder::checkShape(const Bound &bound) {
   const std::vector<Dim> &expected = bound.info->shape;
   const std::vector<int64_t> &found = bound.array->shape;
-  std::string start = named(bound.info->name) + ": expected shape " +
-                      toString(expected) + ", found " + showShape(found);
   if (found.size() != expected.size())
-    return fail(start + ": " + std::to_string(found.size()) +
-                " dimensions instead of " + std::to_string(expected.size()));
+    return failShape(bound, std::to_string(found.size()) +
+                                " dimensions instead of " +
+                                std::to_string(expected.size()));
+  auto axis = [&](size_t i) {
+    return "axis " + std::to_string(i) + " (" + bound.info->axes[i] + ") ";
+  };
   for (size_t i = 0; i < found.size(); ++i) {
-    std::string axis =
-        "axis " + std::to_string(i) + " (" + bound.info->axes[i] + ") ";
     if (found[i] < 0)
-      return fail(start + ": " + axis + "is negative");
+      return failShape(bound, axis(i) + "is negative");
     if (expected[i].kind == Dim::Number && found[i] != expected[i].number)
-      return fail(start + ": " + axis + "must be " +
-                  std::to_string(expected[i].number) + swapHint(bound));
+      return failShape(bound, axis(i) + "must be " +
+                                  std::to_string(expected[i].number) +
+                                  swapHint(bound));
   }
   return true;
 }
@@ -199,9 +231,10 @@ bool Binder::checkStrides(Bound &bound) {
   bound.strides =
       array.strides.empty() ? rowMajorStrides(array.shape) : array.strides;
   if (bound.strides.size() != array.shape.size())
-    return fail(named(bound.info->name) + ": expected " +
-                std::to_string(array.shape.size()) + " strides, found " +
-                std::to_string(bound.strides.size()));
+    return fail(bound, named(bound.info->name) + ": expected " +
+                           std::to_string(array.shape.size()) +
+                           " strides, found " +
+                           std::to_string(bound.strides.size()));
   if (bound.strides.empty())
     return true;
   int64_t &last = bound.strides.back();
@@ -209,30 +242,32 @@ bool Binder::checkStrides(Bound &bound) {
   // No element has another neighbour along an axis of one.
   if (array.shape.back() <= 1)
     last = 1;
-  if (last != 1 && std::string("bthn").find(axis) == std::string::npos)
-    return fail(named(bound.info->name) +
-                ": expected stride 1 along the last axis (" + axis +
-                "), found " + std::to_string(last));
+  if (last != 1 && !std::strchr("bthn", axis))
+    return fail(bound, named(bound.info->name) +
+                           ": expected stride 1 along the last axis (" + axis +
+                           "), found " + std::to_string(last));
   return true;
 }
 
 /// Computes the bytes that an array covers; they must exist.
 bool Binder::checkReach(Bound &bound) {
   const Array &array = *bound.array;
-  std::string start = named(bound.info->name) + ": ";
+  auto failHere = [&](const std::string &why) {
+    return fail(bound, named(bound.info->name) + ": " + why);
+  };
   std::optional<int64_t> bytes = byteSize(array.dtype, array.shape);
   int64_t size = byteSize(array.dtype);
   if (!bytes)
-    return fail(start + "shape " + showShape(array.shape) +
-                " has more bytes than 64 bits count");
+    return failHere("shape " + showShape(array.shape) +
+                    " has more bytes than 64 bits count");
   if (*bytes == 0)
     return true;
   uint64_t address = reinterpret_cast<uint64_t>(array.data);
   if (!address)
-    return fail(start + "expected an address, found null");
+    return failHere("expected an address, found null");
   if (address % static_cast<uint64_t>(size))
-    return fail(start + "expected an address that is a multiple of " +
-                std::to_string(size) + " bytes, found one that is not");
+    return failHere("expected an address that is a multiple of " +
+                    std::to_string(size) + " bytes, found one that is not");
   // In 128 bits nothing overflows: at most 8 products of 64 bits.
   __int128 low = address, high = static_cast<__int128>(address) + size;
   for (size_t i = 0; i < array.shape.size(); ++i) {
@@ -241,8 +276,8 @@ bool Binder::checkReach(Bound &bound) {
     (reach < 0 ? low : high) += reach;
   }
   if (low < 0 || high > static_cast<__int128>(UINT64_MAX))
-    return fail(start + "strides " + showShape(bound.strides) +
-                " reach beyond the address space");
+    return failHere("strides " + showShape(bound.strides) +
+                    " reach beyond the address space");
   bound.low = static_cast<uint64_t>(low);
   bound.high = static_cast<uint64_t>(high);
   return true;
@@ -264,9 +299,10 @@ bool Binder::checkSelfOverlap(const Bound &bound) {
   unsigned __int128 reach = 0;
   for (const auto &[stride, extent] : axes) {
     if (stride <= reach)
-      return fail(named(bound.info->name) + ": is written, and its strides " +
-                  showShape(bound.strides) +
-                  " may put two elements in one place");
+      return fail(bound, named(bound.info->name) +
+                             ": is written, and its strides " +
+                             showShape(bound.strides) +
+                             " may put two elements in one place");
     reach += static_cast<unsigned __int128>(stride) *
              static_cast<uint64_t>(extent - 1);
   }
@@ -276,17 +312,17 @@ bool Binder::checkSelfOverlap(const Bound &bound) {
 /// One axis says what a size is; the first is believed, the others must agree.
 bool Binder::note(Unknown &unknown, const Bound &bound, size_t axis) {
   int64_t extent = bound.array->shape[axis];
-  std::string claim = named(bound.info->name) + " has " + unknown.symbol +
-                      " = " + std::to_string(extent);
   if (!unknown.value) {
     unknown.value = extent;
-    unknown.origin = claim;
+    unknown.source = bound.info;
     return true;
   }
   if (*unknown.value == extent)
     return true;
-  return fail(claim + " (axis " + std::to_string(axis) + " of " +
-              showShape(bound.array->shape) + "), but " + unknown.origin);
+  return fail(bound, claim(*bound.info, unknown.symbol, extent) + " (axis " +
+                         std::to_string(axis) + " of " +
+                         showShape(bound.array->shape) + "), but " +
+                         unknown.origin());
 }
 
 bool Binder::unify() {
@@ -311,23 +347,27 @@ bool Binder::unify() {
 bool Binder::unifySequences() {
   if (offsetCount.value) {
     if (*offsetCount.value < 1)
-      return fail(offsetCount.origin + ", expected at least 1");
+      return fail(offsetCount.argument(),
+                  offsetCount.origin() + ", expected at least 1");
     if (batch.value && *batch.value != 1)
-      return fail(batch.origin +
-                  ", expected B = 1: with offsets all sequences are packed "
-                  "into one row");
+      return fail(batch.argument(),
+                  batch.origin() +
+                      ", expected B = 1: with offsets all sequences are packed "
+                      "into one row");
     sizes.batch = 1;
     sizes.sequences = *offsetCount.value - 1;
     if (sequences.value && *sequences.value != sizes.sequences)
-      return fail(sequences.origin + ", but " + offsetCount.origin +
-                  ", so N must be " + std::to_string(sizes.sequences));
+      return fail(sequences.argument(),
+                  sequences.origin() + ", but " + offsetCount.origin() +
+                      ", so N must be " + std::to_string(sizes.sequences));
     return true;
   }
   sizes.batch = batch.value.value_or(sequences.value.value_or(1));
   sizes.sequences = sizes.batch;
   if (sequences.value && *sequences.value != sizes.batch)
-    return fail(sequences.origin + ", but " + batch.origin +
-                " (without offsets N is B)");
+    return fail(sequences.argument(), sequences.origin() + ", but " +
+                                          batch.origin() +
+                                          " (without offsets N is B)");
   return true;
 }
 
@@ -346,26 +386,29 @@ bool Binder::checkOffsets() {
     data = options.hostOffsets;
     stride = 1;
     if (!data)
-      return fail(start + "expected a copy in host memory to check, or leave "
+      return fail(*found,
+                  start + "expected a copy in host memory to check, or leave "
                           "to trust it, found neither");
   }
   if (data[0] != 0)
-    return fail(start + "element 0 must be 0, found " +
-                std::to_string(data[0]));
+    return fail(*found, start + "element 0 must be 0, found " +
+                            std::to_string(data[0]));
   sizes.longest = 0;
   for (int64_t i = 0; i < sizes.sequences; ++i) {
     int64_t begin = data[i * stride], end = data[(i + 1) * stride];
     if (end < begin)
-      return fail(start + "must not fall, found " + std::to_string(begin) +
-                  " at element " + std::to_string(i) + " and " +
-                  std::to_string(end) + " at element " + std::to_string(i + 1));
+      return fail(*found, start + "must not fall, found " +
+                              std::to_string(begin) + " at element " +
+                              std::to_string(i) + " and " +
+                              std::to_string(end) + " at element " +
+                              std::to_string(i + 1));
     sizes.longest = std::max(sizes.longest, end - begin);
   }
   int64_t last = data[sizes.sequences * stride];
   if (last != sizes.steps)
-    return fail(start +
-                "the last element must be T = " + std::to_string(sizes.steps) +
-                ", found " + std::to_string(last));
+    return fail(*found, start + "the last element must be T = " +
+                            std::to_string(sizes.steps) + ", found " +
+                            std::to_string(last));
   return true;
 }
 
@@ -395,10 +438,10 @@ bool Binder::checkOverlaps() {
       if (i == j || !b.array || b.isEmpty() || a.low >= b.high ||
           b.low >= a.high || isUpdatedState(i, j) || isUpdatedState(j, i))
         continue;
-      return fail(named(a.info->name) + " is written and overlaps " +
-                  named(b.info->name) +
-                  " (only a final state may be the same array as its "
-                  "initial state)");
+      return fail(a, named(a.info->name) + " is written and overlaps " +
+                         named(b.info->name) +
+                         " (only a final state may be the same array as its "
+                         "initial state)");
     }
   }
   return true;
@@ -434,7 +477,7 @@ Result<Sizes> inferSizes(const EntryInfo &entry, const Bindings &bindings,
   if (binder.match(bindings) && binder.require(/*written=*/false) &&
       binder.checkArrays() && binder.unify() && binder.checkOffsets())
     return binder.sizes;
-  return Failure{binder.message};
+  return binder.failure;
 }
 
 Result<Call> bindCall(const EntryInfo &entry, const Bindings &bindings,
@@ -444,7 +487,7 @@ Result<Call> bindCall(const EntryInfo &entry, const Bindings &bindings,
       binder.require(/*written=*/true) && binder.checkArrays() &&
       binder.unify() && binder.checkOffsets() && binder.checkOverlaps())
     return binder.call();
-  return Failure{binder.message};
+  return binder.failure;
 }
 
 } // namespace prism::runtime

@@ -21,9 +21,9 @@ static int64_t roundUp(int64_t bytes) {
 int isaLevel(const std::string &isa) {
   if (isa == "x86-64")
     return 1;
-  for (int level = 2; level <= 4; ++level)
-    if (isa == "x86-64-v" + std::to_string(level))
-      return level;
+  if (isa.size() == 9 && isa.compare(0, 8, "x86-64-v") == 0 && isa[8] >= '2' &&
+      isa[8] <= '4')
+    return isa[8] - '0';
   return 0;
 }
 

@@ -87,12 +87,8 @@ Status checkPtx(const KernelInfo &kernel, int driverVersion) {
 
 /// Loads one image into the current context.
 Result<CUmodule> loadModule(const CudaContext &context,
-                            const std::string &folder,
-                            const std::string &file) {
-  Result<std::string> path = resolveInside(folder, file);
-  if (!path)
-    return path.failure();
-  Result<std::string> image = readFile(*path, maxImageBytes);
+                            const BundleFiles &files, const std::string &file) {
+  Result<std::string> image = files.read(file, maxImageBytes);
   if (!image)
     return image.failure();
   std::string log(8192, '\0');
@@ -100,10 +96,10 @@ Result<CUmodule> loadModule(const CudaContext &context,
   void *values[] = {log.data(), reinterpret_cast<void *>(log.size())};
   CUmodule module = nullptr;
   // The string ends in a zero byte, as PTX must.
-  Status loaded =
-      context.driver->check(context.driver->cuModuleLoadDataEx(
-                                &module, image->c_str(), 2, options, values),
-                            *path + ": cannot load on " + context.name);
+  Status loaded = context.driver->check(
+      context.driver->cuModuleLoadDataEx(&module, image->c_str(), 2, options,
+                                         values),
+      files.show(file) + ": cannot load on " + context.name);
   if (loaded)
     return module;
   std::string text = log.c_str();
@@ -181,7 +177,9 @@ int CudaDevice::computeCapability() const { return context->capability; }
 
 const std::string &CudaDevice::name() const { return context->name; }
 
-Result<CudaKernel> CudaDevice::loadKernel(const std::string &folder,
+const void *CudaDevice::identity() const { return context->context; }
+
+Result<CudaKernel> CudaDevice::loadKernel(const BundleFiles &files,
                                           const KernelInfo &kernel) const {
   const CudaDriver &api = *context->driver;
   if (kernel.workspace > 0)
@@ -208,13 +206,13 @@ Result<CudaKernel> CudaDevice::loadKernel(const std::string &folder,
   bool useCubin = cubin;
   Result<CUmodule> module = Failure{""};
   if (cubin)
-    module = loadModule(*context, folder, kernel.cubin);
+    module = loadModule(*context, files, kernel.cubin);
   // A driver older than the assembler refuses its cubin, and may take the PTX.
   if (!module && ptx) {
     std::string before = module.error();
     useCubin = false;
     Status fresh = checkPtx(kernel, api.version());
-    module = fresh ? loadModule(*context, folder, kernel.ptx)
+    module = fresh ? loadModule(*context, files, kernel.ptx)
                    : Result<CUmodule>(fresh.failure());
     if (!module && !before.empty())
       module = Failure{before + "; and " + module.error()};

@@ -417,14 +417,17 @@ Result<Manifest> parseManifest(const std::string &text,
   }
 }
 
-Result<Manifest> readManifest(const std::string &folder) {
-  std::string file = folder +
-                     (!folder.empty() && folder.back() == '/' ? "" : "/") +
-                     "manifest.json";
-  Result<std::string> text = readFile(file, maxBytes);
+Result<std::string> readManifestText(const BundleFiles &files) {
+  // A folder's file is read by its path: a link may lead out of the folder.
+  return files.inMemory() ? files.read("manifest.json", maxBytes)
+                          : readFile(files.show("manifest.json"), maxBytes);
+}
+
+Result<Manifest> readManifest(const BundleFiles &files) {
+  Result<std::string> text = readManifestText(files);
   if (!text)
     return text.failure();
-  return parseManifest(*text, file);
+  return parseManifest(*text, files.show("manifest.json"));
 }
 
 } // namespace prism::runtime

@@ -6,55 +6,110 @@
 #include "Support.h"
 
 #include <dlfcn.h>
-
 #include <map>
 #include <mutex>
 
 namespace prism::runtime {
 
+static constexpr int64_t maxFileBytes = int64_t(1) << 30;
+
 /// What all copies of a Program and its entries share.
 struct Bundle {
-  std::string folder;
+  BundleFiles files;
+  std::string text; // of manifest.json
   Manifest manifest;
 
-  std::mutex mutex;                                       // guards `libraries`
+  std::mutex mutex;                                       // guards what follows
   std::map<std::string, std::shared_ptr<void>> libraries; // by file
+  std::map<const KernelInfo *, LoadedCpuKernel> kernels;
 
+  explicit Bundle(BundleFiles files) : files(std::move(files)) {}
+  Result<LoadedCpuKernel> cpuKernel(const KernelInfo &info);
   Result<std::shared_ptr<void>> library(const std::string &file);
 };
 
+/// Under the lock.
 Result<std::shared_ptr<void>> Bundle::library(const std::string &file) {
-  std::lock_guard<std::mutex> lock(mutex);
   std::shared_ptr<void> &known = libraries[file];
   if (known)
     return known;
-  Result<std::string> path = resolveInside(folder, file);
-  if (!path)
-    return path.failure();
-  void *handle = dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) {
-    const char *reason = dlerror();
-    return Failure{*path +
-                   ": cannot load: " + (reason ? reason : "no reason given")};
-  }
-  known = std::shared_ptr<void>(handle, [](void *h) { dlclose(h); });
+  Result<std::shared_ptr<void>> opened = files.openLibrary(file);
+  if (!opened)
+    return opened.failure();
+  known = *opened;
   return known;
 }
 
+Result<LoadedCpuKernel> Bundle::cpuKernel(const KernelInfo &info) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (auto known = kernels.find(&info); known != kernels.end())
+    return known->second;
+  Result<std::shared_ptr<void>> opened = library(info.file);
+  if (!opened)
+    return opened.failure();
+  void *symbol = dlsym(opened->get(), info.symbol.c_str());
+  if (!symbol)
+    return Failure{files.show(info.file) + ": expected a function " +
+                   quote(info.symbol) + ", found none"};
+  LoadedCpuKernel kernel;
+  kernel.function = reinterpret_cast<PrismCpuFunction>(symbol);
+  kernel.valueBlocks = info.valueBlocks;
+  kernel.workspace = info.workspace;
+  kernel.library = *opened;
+  kernel.info = &info;
+  return kernels[&info] = kernel;
+}
+
 Result<Program> Program::load(const std::string &folder) {
-  Result<Manifest> manifest = readManifest(folder);
+  return load(BundleFiles(folder));
+}
+
+Result<Program> Program::load(BundleFiles files) {
+  Result<std::string> text = readManifestText(files);
+  if (!text)
+    return text.failure();
+  Result<Manifest> manifest = parseManifest(*text, files.show("manifest.json"));
   if (!manifest)
     return manifest.failure();
   Program program;
-  program.bundle = std::make_shared<Bundle>();
-  program.bundle->folder = folder;
+  program.bundle = std::make_shared<Bundle>(std::move(files));
+  program.bundle->text = std::move(*text);
   program.bundle->manifest = std::move(*manifest);
   return program;
 }
 
-const std::string &Program::folder() const { return bundle->folder; }
+Status Program::save(const std::string &folder) const {
+  FileContents copies;
+  Status good = Success{};
+  auto take = [&](const std::string &name) {
+    if (name.empty() || copies.count(name) || !good)
+      return;
+    Result<std::string> bytes = bundle->files.read(name, maxFileBytes);
+    good = bytes ? Status(Success{}) : bytes.failure();
+    if (bytes)
+      copies[name] = std::move(*bytes);
+  };
+  copies["manifest.json"] = bundle->text;
+  for (const EntryInfo &info : bundle->manifest.entries)
+    for (const KernelInfo &kernel : info.kernels)
+      for (const std::string *name : {&kernel.file, &kernel.ptx, &kernel.cubin})
+        take(*name);
+  if (!good)
+    return good;
+  // The C declarations are for readers; a bundle without them is whole.
+  std::string header = "prism_" + bundle->manifest.name + ".h";
+  if (Result<std::string> text = bundle->files.read(header, maxFileBytes))
+    copies[header] = std::move(*text);
+  return writeBundleFolder(copies, folder);
+}
+
+const std::string &Program::folder() const { return bundle->files.where(); }
+
+const BundleFiles &Program::files() const { return bundle->files; }
 
 const Manifest &Program::manifest() const { return bundle->manifest; }
+
+const std::string &Program::manifestText() const { return bundle->text; }
 
 Result<Entry> Program::entry(const std::string &name) const {
   std::vector<std::string> names;
@@ -68,8 +123,9 @@ Result<Entry> Program::entry(const std::string &name) const {
     return entry;
   }
   return Failure{"bundle " + quote(bundle->manifest.name) + " has no entry " +
-                 quote(name) + didYouMean(name, names) + " (it has " +
-                 (names.empty() ? "none" : join(names)) + ")"};
+                     quote(name) + didYouMean(name, names) + " (it has " +
+                     (names.empty() ? "none" : join(names)) + ")",
+                 /*argument=*/"", nearest(name, names)};
 }
 
 Result<LoadedCpuKernel> Entry::cpuKernel(const Sizes &sizes,
@@ -78,21 +134,7 @@ Result<LoadedCpuKernel> Entry::cpuKernel(const Sizes &sizes,
       selectCpuKernel(*entry, sizes, hostIsaLevel(), pinned);
   if (!info)
     return info.failure();
-  Result<std::shared_ptr<void>> library = bundle->library((*info)->file);
-  if (!library)
-    return library.failure();
-  void *symbol = dlsym(library->get(), (*info)->symbol.c_str());
-  if (!symbol)
-    return Failure{bundle->folder + "/" + (*info)->file +
-                   ": expected a function " + quote((*info)->symbol) +
-                   ", found none"};
-  LoadedCpuKernel kernel;
-  kernel.function = reinterpret_cast<PrismCpuFunction>(symbol);
-  kernel.valueBlocks = (*info)->valueBlocks;
-  kernel.workspace = (*info)->workspace;
-  kernel.library = *library;
-  kernel.info = *info;
-  return kernel;
+  return bundle->cpuKernel(**info);
 }
 
 Result<LoadedCudaKernel> Entry::cudaKernel(const CudaDevice &device,
@@ -102,7 +144,7 @@ Result<LoadedCudaKernel> Entry::cudaKernel(const CudaDevice &device,
       selectCudaKernel(*entry, sizes, device.computeCapability(), pinned);
   if (!info)
     return info.failure();
-  Result<CudaKernel> loaded = device.loadKernel(bundle->folder, **info);
+  Result<CudaKernel> loaded = device.loadKernel(bundle->files, **info);
   if (!loaded)
     return loaded.failure();
   LoadedCudaKernel kernel;

@@ -53,27 +53,35 @@ struct Wanted {
   int64_t valueBlock = 0; // 0: any
 };
 
+/// Why no kernel serves a target, or a pinned schedule of it.
+Failure noKernel(const EntryInfo &entry, Target target,
+                 const std::string &pinned) {
+  auto onTarget = [&](const KernelInfo &k) { return k.target == target; };
+  std::vector<std::string> held = distinct(entry, onTarget, scheduleOf);
+  std::string start = "entry " + quote(entry.name) + ": ";
+  if (!held.empty())
+    return Failure{start + "no kernel with schedule " + quote(pinned) +
+                   " for " + toString(target) + "; the bundle holds " +
+                   join(held)};
+  auto any = [](const KernelInfo &) { return true; };
+  std::vector<std::string> targets =
+      distinct(entry, any, [](const KernelInfo &k) {
+        return std::string(toString(k.target));
+      });
+  return Failure{start + "no kernel for " + toString(target) +
+                 "; the bundle holds kernels for " +
+                 (targets.empty() ? "nothing" : join(targets))};
+}
+
 /// The schedule for a call, which the bundle has, and the value block.
 Result<Wanted> choose(const EntryInfo &entry, Target target, const Sizes &sizes,
                       const std::string &pinned) {
   auto onTarget = [&](const KernelInfo &k) { return k.target == target; };
-  std::vector<std::string> held = distinct(entry, onTarget, scheduleOf);
-  std::string start = "entry " + quote(entry.name) + ": ";
-  if (held.empty()) {
-    auto any = [](const KernelInfo &) { return true; };
-    std::vector<std::string> targets =
-        distinct(entry, any, [](const KernelInfo &k) {
-          return std::string(toString(k.target));
-        });
-    return Failure{start + "no kernel for " + toString(target) +
-                   "; the bundle holds kernels for " +
-                   (targets.empty() ? "nothing" : join(targets))};
-  }
-  if (!pinned.empty() &&
-      std::find(held.begin(), held.end(), pinned) == held.end())
-    return Failure{start + "no kernel with schedule " + quote(pinned) +
-                   " for " + toString(target) + "; the bundle holds " +
-                   join(held)};
+  auto isPinned = [&](const KernelInfo &k) {
+    return onTarget(k) && (pinned.empty() || k.plan.schedule == pinned);
+  };
+  if (std::none_of(entry.kernels.begin(), entry.kernels.end(), isPinned))
+    return noKernel(entry, target, pinned);
   int64_t heads = headsOf(entry, sizes);
   for (const ChoiceRow &row : entry.choice) {
     bool serves =
@@ -83,11 +91,13 @@ Result<Wanted> choose(const EntryInfo &entry, Target target, const Sizes &sizes,
   }
   if (!pinned.empty())
     return Wanted{pinned};
+  std::vector<std::string> held = distinct(entry, onTarget, scheduleOf);
   if (held.size() == 1)
     return Wanted{held[0]};
   return Failure{
-      start + "the choice table has no row for " + toString(target) + ", " +
-      std::to_string(sizes.longest) + " steps and " + std::to_string(heads) +
+      "entry " + quote(entry.name) + ": the choice table has no row for " +
+      toString(target) + ", " + std::to_string(sizes.longest) + " steps and " +
+      std::to_string(heads) +
       " sequences x value heads; pin one of the schedules " + join(held)};
 }
 
@@ -139,21 +149,21 @@ Result<const KernelInfo *> selectCpuKernel(const EntryInfo &entry,
   auto fits = [&](const KernelInfo &k) {
     return k.target == Target::Cpu && k.plan.schedule == chosen->schedule;
   };
-  auto isaOf = [](const KernelInfo &k) { return k.isa; };
-  std::string start = "entry " + quote(entry.name) + ", schedule " +
-                      quote(chosen->schedule) + ": ";
-  std::string held = "; the bundle holds " + join(distinct(entry, fits, isaOf));
   auto wanted = [&](const KernelInfo &k) {
     return fits(k) && (pinned.isa.empty() || k.isa == pinned.isa);
   };
-  if (!best(entry, wanted, [](const KernelInfo &) { return 1; }))
-    return Failure{start + "no kernel for " + quote(pinned.isa) + held};
   const KernelInfo *kernel = best(entry, wanted, [&](const KernelInfo &k) {
     int needed = isaLevel(k.isa);
     return needed <= level ? 2 * needed + (needed && isWanted(k, *chosen)) : 0;
   });
   if (kernel)
     return kernel;
+  auto isaOf = [](const KernelInfo &k) { return k.isa; };
+  std::string start = "entry " + quote(entry.name) + ", schedule " +
+                      quote(chosen->schedule) + ": ";
+  std::string held = "; the bundle holds " + join(distinct(entry, fits, isaOf));
+  if (!best(entry, wanted, [](const KernelInfo &) { return 1; }))
+    return Failure{start + "no kernel for " + quote(pinned.isa) + held};
   return Failure{start + "no kernel runs on this CPU, which has " +
                  (level > 1    ? "x86-64-v" + std::to_string(level)
                   : level == 1 ? "x86-64"

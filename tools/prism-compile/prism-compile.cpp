@@ -4,21 +4,15 @@
 
 #include "Commands.h"
 #include "Prism/Compiler/Explain.h"
-#include "Prism/Compiler/PlanFile.h"
-#include "Prism/Import/Import.h"
+#include "Prism/Driver/Driver.h"
 #include "Prism/Registration/Registration.h"
-#include "Prism/Spec/Spec.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
-#include <nlohmann/json.hpp>
 
 using namespace mlir;
 using namespace prism;
@@ -116,43 +110,6 @@ static int fail(const llvm::Twine &message) {
   return failed(usageError(message));
 }
 
-/// The module of a .json or .mlir input, its bundle name, expanded text and
-/// targets.
-struct Input {
-  OwningOpRef<ModuleOp> module;
-  std::string name, spec;
-  std::vector<std::string> targets;
-};
-
-/// "cpu,cuda:sm_90a{ptx=8.7,smem=99K}" at the commas outside of braces. An
-/// empty part stays, to be refused.
-static std::vector<std::string> splitTargets(ArrayRef<std::string> given) {
-  std::vector<std::string> split;
-  for (StringRef text : given) {
-    bool inside = false;
-    split.emplace_back();
-    for (char c : text) {
-      inside = (inside || c == '{') && c != '}';
-      if (c == ',' && !inside)
-        split.emplace_back();
-      else
-        split.back() += c;
-    }
-  }
-  return split;
-}
-
-/// The targets of the command line, else the input's.
-static FailureOr<std::vector<std::string>> chooseTargets(const Input &in) {
-  if (targets.empty())
-    return in.targets.empty() ? std::vector<std::string>{"cpu"} : in.targets;
-  std::vector<std::string> split = splitTargets(targets);
-  for (const std::string &text : split)
-    if (std::string error; !targetinfo::parseTarget(text, error))
-      return usageError("--target: " + error);
-  return split;
-}
-
 /// An option that another one would leave without effect, or "".
 static std::string unusedOption() {
   std::pair<const char *, bool> given[] = {
@@ -178,29 +135,31 @@ static std::string unusedOption() {
   return "";
 }
 
-static std::optional<Input> readSpecInput(StringRef text,
-                                          MLIRContext &context) {
+/// The spec's own messages already say where; the context has printed others.
+static std::optional<driver::Model> readSpecInput(StringRef text,
+                                                  MLIRContext &context) {
   spec::SpecDiagnostic diagnostic;
-  llvm::FailureOr<spec::Spec> model = spec::readSpec(text, input, diagnostic);
-  if (failed(model)) {
+  auto model = driver::readSpec(text, input, context, diagnostic);
+  if (!model && !diagnostic.message.empty())
     llvm::errs() << diagnostic.str() << "\n";
-    return std::nullopt;
-  }
-  Input result;
-  result.name = model->name;
-  result.spec = spec::printSpec(spec::expandSpec(*model));
-  result.targets = model->targets;
-  if (!expand)
-    result.module = spec::importSpec(*model, &context);
-  return result;
+  return model;
 }
 
-static int writeTheBundle(Input &in, const CompileOptions &options) {
-  FailureOr<CompileResult> result = compileModule(*in.module, options);
+static int printExpanded(StringRef text) {
+  spec::SpecDiagnostic diagnostic;
+  std::optional<std::string> expanded = driver::expand(text, input, diagnostic);
+  if (expanded)
+    llvm::outs() << *expanded;
+  else
+    llvm::errs() << diagnostic.str() << "\n";
+  return expanded ? 0 : 1;
+}
+
+static int writeTheBundle(const driver::Model &in,
+                          const CompileOptions &options) {
+  FailureOr<CompileResult> result = driver::compileModel(in, options);
   if (failed(result))
     return 1;
-  result->bundle.manifest.name = in.name;
-  result->bundle.spec = in.spec;
   std::string path = output.empty() ? in.name + ".bundle" : output.getValue();
   if (llvm::Error error = writeBundle(result->bundle, path))
     return fail(llvm::toString(std::move(error)));
@@ -209,27 +168,6 @@ static int writeTheBundle(Input &in, const CompileOptions &options) {
   llvm::outs() << "wrote " << path << " (" << result->bundle.files.size()
                << " files)\n";
   return 0;
-}
-
-/// A plan for an entry that does not exist would be a plan ignored.
-static std::string unknownPlanEntry(ModuleOp module,
-                                    const CompileOptions &options) {
-  SmallVector<StringRef> known;
-  for (auto function : module.getOps<func::FuncOp>())
-    if (function->hasAttr(scan::kEntryAttr))
-      known.push_back(function.getName());
-  for (const auto &[name, given] : options.plans) {
-    if (name.empty() || known.empty() || llvm::is_contained(known, name))
-      continue;
-    StringRef nearest = *llvm::min_element(
-        known, [&, wanted = StringRef(name)](StringRef a, StringRef b) {
-          return a.edit_distance(wanted) < b.edit_distance(wanted);
-        });
-    return ("/" + name + ": is no entry of the model (" +
-            llvm::join(known, ", ") + "); did you mean '" + nearest.str() +
-            "'?");
-  }
-  return "";
 }
 
 static int explainAll(ModuleOp module, const CompileOptions &options) {
@@ -259,32 +197,25 @@ static int run(MLIRContext &context) {
   bool isJson = StringRef(input).ends_with(".json");
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
-  Input in;
+  std::optional<driver::Model> in;
+  if (expand)
+    return isJson ? printExpanded((*buffer)->getBuffer())
+                  : fail("--expand takes a .json spec, found '" + input + "'");
   if (isJson) {
-    std::optional<Input> read = readSpecInput((*buffer)->getBuffer(), context);
-    if (!read)
-      return 1;
-    in = std::move(*read);
+    in = readSpecInput((*buffer)->getBuffer(), context);
   } else {
-    if (expand)
-      return fail("--expand takes a .json spec, found '" + input + "'");
-    in.name = llvm::sys::path::stem(input).str();
-    in.targets = {"cpu"};
     sources.AddNewSourceBuffer(std::move(*buffer), SMLoc());
-    in.module = parseSourceFile<ModuleOp>(sources, &context);
+    in = driver::readModule(sources, input, context);
   }
-  if (expand) {
-    llvm::outs() << in.spec << (StringRef(in.spec).ends_with("\n") ? "" : "\n");
-    return 0;
-  }
-  if (!in.module)
+  if (!in)
     return 1;
 
   CompileOptions options;
   options.entries.assign(entries.begin(), entries.end());
-  FailureOr<std::vector<std::string>> chosen = chooseTargets(in);
-  if (failed(chosen))
-    return 1;
+  std::string error;
+  auto chosen = driver::chooseTargets(targets, *in, error);
+  if (!chosen)
+    return fail("--target: " + error);
   options.targets = std::move(*chosen);
   options.assemble = !noAssemble;
   if (llvm::sys::Process::StandardErrIsDisplayed())
@@ -295,31 +226,28 @@ static int run(MLIRContext &context) {
     auto text = llvm::MemoryBuffer::getFile(plan);
     if (!text)
       return fail("cannot read '" + plan + "': " + text.getError().message());
-    auto plans = readPlanFile((*text)->getBuffer(), plan);
+    auto plans = driver::readPlans((*text)->getBuffer(), plan, *in->module);
     if (!plans)
       return fail(llvm::toString(plans.takeError()));
     options.plans = std::move(*plans);
-    if (std::string error = unknownPlanEntry(*in.module, options);
-        !error.empty())
-      return fail(plan + ": " + error);
   }
 
   if (explain) {
-    if (int status = explainAll(*in.module, options))
+    if (int status = explainAll(*in->module, options))
       return status;
     if (!emit.getNumOccurrences() && output.empty())
       return 0;
   }
   CallOptions call{shape, gates, device, sample, seed, noState, threads};
-  if (!sample.empty() && failed(writeSamples(*in.module, options, call)))
+  if (!sample.empty() && failed(writeSamples(*in->module, options, call)))
     return 1;
   if (checkFlag)
-    return failed(checkEntries(*in.module, options, call));
+    return failed(checkEntries(*in->module, options, call));
   if (!sample.empty() && output.empty())
     return 0;
   if (emit != "bundle")
-    return failed(emitStage(*in.module, emit, options, output));
-  return writeTheBundle(in, options);
+    return failed(emitStage(*in->module, emit, options, output));
+  return writeTheBundle(*in, options);
 }
 
 int main(int argc, char **argv) {

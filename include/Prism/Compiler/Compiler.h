@@ -17,6 +17,7 @@
 #include "Prism/TargetInfo/TargetInfo.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <functional>
+#include <map>
 #include <optional>
 
 namespace prism {

@@ -11,9 +11,9 @@
 #define PRISM_TARGET_BUNDLE_BUNDLE_H
 
 #include "Prism/Dialect/Tile/IR/Tile.h"
+#include "prism-runtime/Files.h"
 #include "prism-runtime/Manifest.h"
 #include "llvm/Support/Error.h"
-#include <map>
 #include <string>
 
 namespace prism {
@@ -22,8 +22,8 @@ struct Bundle {
   runtime::Manifest manifest;
   /// The expanded spec as JSON text, or empty (a .mlir input has none).
   std::string spec;
-  /// Contents by file name.
-  std::map<std::string, std::string> files;
+  /// The kernels.
+  runtime::FileContents files;
 };
 
 /// Arguments, heads and direction of an entry, from its program. No kernels
@@ -36,6 +36,9 @@ std::string printManifest(const Bundle &bundle);
 
 /// C declarations of the CPU kernels.
 std::string printHeader(const Bundle &bundle);
+
+/// All files of the bundle's folder.
+runtime::FileContents bundleFiles(const Bundle &bundle);
 
 /// Writes the bundle as folder `path`, all of it or nothing: it is built beside
 /// `path` and renamed. An older bundle there is replaced; a folder that is no

@@ -15,6 +15,9 @@ using namespace prism::scan;
 #define GET_OP_CLASSES
 #include "Prism/Dialect/Scan/IR/ScanOps.cpp.inc"
 
+/// The terminator that a step without one is given.
+void YieldOp::build(OpBuilder &, OperationState &) {}
+
 static RankedTensorType tensorOf(Value v) {
   return dyn_cast<RankedTensorType>(v.getType());
 }

@@ -1,0 +1,122 @@
+//===- Driver.cpp - From a text to a bundle -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Prism/Driver/Driver.h"
+#include "Prism/Compiler/PlanFile.h"
+#include "Prism/Import/Import.h"
+#include "Prism/Spec/Spec.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+#include <nlohmann/json.hpp>
+
+using namespace mlir;
+using namespace prism;
+
+std::optional<driver::Model>
+driver::readSpec(StringRef text, StringRef file, MLIRContext &context,
+                 spec::SpecDiagnostic &diagnostic) {
+  llvm::FailureOr<spec::Spec> spec = spec::readSpec(text, file, diagnostic);
+  if (failed(spec))
+    return std::nullopt;
+  Model model;
+  model.name = spec->name;
+  model.spec = spec::printSpec(spec::expandSpec(*spec));
+  model.targets = spec->targets;
+  model.module = spec::importSpec(*spec, &context);
+  if (!model.module)
+    return std::nullopt;
+  return model;
+}
+
+std::optional<driver::Model> driver::readModule(llvm::SourceMgr &sources,
+                                                StringRef file,
+                                                MLIRContext &context) {
+  Model model;
+  model.name = llvm::sys::path::stem(file).str();
+  model.targets = {"cpu"};
+  model.module = parseSourceFile<ModuleOp>(sources, &context);
+  if (!model.module)
+    return std::nullopt;
+  return model;
+}
+
+std::optional<std::string> driver::expand(StringRef text, StringRef file,
+                                          spec::SpecDiagnostic &diagnostic) {
+  llvm::FailureOr<spec::Spec> spec = spec::readSpec(text, file, diagnostic);
+  if (failed(spec))
+    return std::nullopt;
+  std::string expanded = spec::printSpec(spec::expandSpec(*spec));
+  return expanded + (StringRef(expanded).ends_with("\n") ? "" : "\n");
+}
+
+std::vector<std::string> driver::splitTargets(ArrayRef<std::string> given) {
+  std::vector<std::string> split;
+  for (StringRef text : given) {
+    bool inside = false;
+    split.emplace_back();
+    for (char c : text) {
+      inside = (inside || c == '{') && c != '}';
+      if (c == ',' && !inside)
+        split.emplace_back();
+      else
+        split.back() += c;
+    }
+  }
+  return split;
+}
+
+std::optional<std::vector<std::string>>
+driver::chooseTargets(ArrayRef<std::string> given, const Model &model,
+                      std::string &error) {
+  if (given.empty())
+    return model.targets.empty() ? std::vector<std::string>{"cpu"}
+                                 : model.targets;
+  std::vector<std::string> split = splitTargets(given);
+  for (const std::string &text : split)
+    if (!targetinfo::parseTarget(text, error))
+      return std::nullopt;
+  return split;
+}
+
+static llvm::Error
+checkPlanEntries(const std::map<std::string, PlanOverride> &plans,
+                 StringRef file, ModuleOp module) {
+  SmallVector<StringRef> known;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(scan::kEntryAttr))
+      known.push_back(function.getName());
+  for (const auto &[name, given] : plans) {
+    if (name.empty() || known.empty() || llvm::is_contained(known, name))
+      continue;
+    StringRef nearest = *llvm::min_element(
+        known, [&, wanted = StringRef(name)](StringRef a, StringRef b) {
+          return a.edit_distance(wanted) < b.edit_distance(wanted);
+        });
+    return llvm::createStringError(
+        file + ": /" + name + ": is no entry of the model (" +
+        llvm::join(known, ", ") + "); did you mean '" + nearest + "'?");
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::map<std::string, PlanOverride>>
+driver::readPlans(StringRef text, StringRef file, ModuleOp module) {
+  auto plans = readPlanFile(text, file);
+  if (!plans)
+    return plans.takeError();
+  if (llvm::Error error = checkPlanEntries(*plans, file, module))
+    return std::move(error);
+  return std::move(*plans);
+}
+
+FailureOr<CompileResult> driver::compileModel(const Model &model,
+                                              const CompileOptions &options) {
+  FailureOr<CompileResult> result = compileModule(*model.module, options);
+  if (failed(result))
+    return failure();
+  result->bundle.manifest.name = model.name;
+  result->bundle.spec = model.spec;
+  return result;
+}

@@ -1,0 +1,198 @@
+//===- Files.cpp - Reads, loads and writes a bundle's files ----------===//===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "prism-runtime/Files.h"
+#include "Support.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <dlfcn.h>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace prism::runtime {
+
+namespace fs = std::filesystem;
+
+std::string BundleFiles::show(const std::string &name) const {
+  if (inMemory())
+    return "bundle " + quote(place) + ": " + name;
+  return place + (!place.empty() && place.back() == '/' ? "" : "/") + name;
+}
+
+Result<std::string> BundleFiles::read(const std::string &name,
+                                      int64_t limit) const {
+  if (!inMemory()) {
+    Result<std::string> path = resolveInside(place, name);
+    if (!path)
+      return path.failure();
+    return readFile(*path, limit);
+  }
+  auto found = contents->find(name);
+  if (found == contents->end())
+    return Failure{show(name) + ": cannot open: no such file"};
+  if (found->second.size() > static_cast<uint64_t>(limit))
+    return Failure{show(name) + ": expected at most " + std::to_string(limit) +
+                   " bytes, found " + std::to_string(found->second.size())};
+  return found->second;
+}
+
+namespace {
+
+/// A file without a name that holds the bytes, or -1 with errno.
+int anonymousFile(const std::string &name, const std::string &bytes) {
+  int file = memfd_create(name.c_str(), MFD_CLOEXEC);
+  size_t done = 0;
+  while (file >= 0 && done < bytes.size()) {
+    ssize_t count = write(file, bytes.data() + done, bytes.size() - done);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0) {
+      int reason = errno;
+      close(file);
+      errno = reason;
+      return -1;
+    }
+    done += static_cast<size_t>(count);
+  }
+  return file;
+}
+
+} // namespace
+
+Result<std::shared_ptr<void>>
+BundleFiles::openLibrary(const std::string &name) const {
+  std::string path, shown = show(name);
+  int file = -1;
+  if (inMemory()) {
+    auto found = contents->find(name);
+    if (found == contents->end())
+      return Failure{shown + ": cannot open: no such file"};
+    file = anonymousFile(name, found->second);
+    if (file < 0)
+      return Failure{shown +
+                     ": cannot make a file in memory: " + systemError(errno)};
+    path = "/proc/self/fd/" + std::to_string(file);
+  } else {
+    Result<std::string> resolved = resolveInside(place, name);
+    if (!resolved)
+      return resolved.failure();
+    path = shown = *resolved;
+  }
+  void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    const char *reason = dlerror();
+    Failure failure{shown +
+                    ": cannot load: " + (reason ? reason : "no reason given")};
+    if (file >= 0)
+      close(file);
+    return failure;
+  }
+  // The loader knows a library by its path. A descriptor's number would come
+  // again, and the next library with it would be taken for this one: it is
+  // given back after the library only.
+  return std::shared_ptr<void>(handle, [file](void *h) {
+    dlclose(h);
+    if (file >= 0)
+      close(file);
+  });
+}
+
+namespace {
+
+Failure cannotWrite(const fs::path &path, const std::error_code &code) {
+  return Failure{"cannot write '" + path.string() + "': " + code.message()};
+}
+
+/// A name beside `path` that nothing has.
+fs::path nameBeside(const fs::path &path, const char *suffix) {
+  static const char digits[] = "0123456789abcdef";
+  std::random_device random;
+  std::string name = path.string() + ".";
+  for (int i = 0; i < 8; ++i)
+    name += digits[random() % 16];
+  return name + suffix;
+}
+
+Status writeWhole(const fs::path &path, const std::string &bytes) {
+  std::FILE *file = std::fopen(path.c_str(), "wbe");
+  if (!file)
+    return cannotWrite(path, std::error_code(errno, std::generic_category()));
+  bool good = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  int reason = errno;
+  if (std::fclose(file) != 0 && good) {
+    good = false;
+    reason = errno;
+  }
+  if (good)
+    return Success{};
+  return cannotWrite(path, std::error_code(reason, std::generic_category()));
+}
+
+/// Removes a folder unless it was renamed before.
+struct Temporary {
+  fs::path path;
+  ~Temporary() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+};
+
+/// Puts the finished folder in the place of `target`.
+Status replace(const fs::path &finished, const fs::path &target, bool exists) {
+  std::error_code code;
+  fs::path old = nameBeside(target, ".old");
+  if (exists)
+    fs::rename(target, old, code);
+  if (code)
+    return cannotWrite(target, code);
+  fs::rename(finished, target, code);
+  std::error_code ignored;
+  if (code) {
+    if (exists)
+      fs::rename(old, target, ignored);
+    return cannotWrite(target, code);
+  }
+  if (exists)
+    fs::remove_all(old, ignored);
+  return Success{};
+}
+
+} // namespace
+
+Status writeBundleFolder(const FileContents &files, const std::string &path) {
+  // "out/" and "out" are one folder.
+  std::string trimmed = path;
+  while (trimmed.size() > 1 && trimmed.back() == '/')
+    trimmed.pop_back();
+  fs::path target = trimmed;
+  std::error_code code;
+  bool exists = fs::exists(target, code);
+  if (exists && !fs::exists(target / "manifest.json", code) &&
+      !(fs::is_directory(target, code) && fs::is_empty(target, code)))
+    return Failure{"'" + trimmed +
+                   "' exists and is no bundle (it has no manifest.json); name "
+                   "another folder or remove it"};
+  if (target.has_parent_path()) {
+    code.clear();
+    fs::create_directories(target.parent_path(), code);
+    if (code)
+      return cannotWrite(target.parent_path(), code);
+  }
+  // Readable by whom the umask says, as its files are.
+  Temporary temporary{nameBeside(target, ".tmp")};
+  code.clear();
+  fs::create_directory(temporary.path, code);
+  if (code)
+    return cannotWrite(temporary.path, code);
+  for (const auto &[name, bytes] : files)
+    if (Status written = writeWhole(temporary.path / name, bytes); !written)
+      return written;
+  return replace(temporary.path, target, exists);
+}
+
+} // namespace prism::runtime
