@@ -1,8 +1,8 @@
 #!/bin/bash
 # What is too slow for every change: sanitizers, the build without the precompiled
-# header, static analysis. Runs after check.sh within PRISM_EXTRA_SECONDS
+# header, the Python package installed by pip beside PyTorch and JAX, static analysis. Runs after check.sh within PRISM_EXTRA_SECONDS
 # (default 1500) and says what it left out for lack of time.
-# usage: check-extra.sh [sanitizers|includes|tidy]...     default: all
+# usage: check-extra.sh [sanitizers|includes|python|tidy]...     default: all
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 cd "$root"
@@ -12,7 +12,7 @@ use_cuda
 budget=${PRISM_EXTRA_SECONDS:-1500}
 remaining() { echo $((budget - SECONDS)); }
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(includes sanitizers tidy)
+[ ${#parts[@]} -gt 0 ] || parts=(includes sanitizers python tidy)
 broken=()
 skipped=()
 
@@ -37,6 +37,26 @@ includes() {
   done
   [ ${#libraries[@]} -gt 0 ] || { say "none of the libraries exists"; return 1; }
   timeout "$(remaining)" cmake --build --preset nopch -j "$jobs" --target "${libraries[@]}"
+}
+
+# The package as pip installs it, against an installed Prism, with real PyTorch and
+# JAX (CPU): every test of python/tests.
+python() {
+  local prefix=$root/out/installed
+  configure dev
+  timeout "$(remaining)" cmake --build --preset dev -j "$jobs" --target PrismC prism-compile prism-opt prism-run || return 1
+  rm -rf "$prefix"
+  cmake --install build --prefix "$prefix" > "$root/out/install.log" || return 1
+  [ -x "$framework_venv/bin/python" ] || "$python" -m venv "$framework_venv" || return 1
+  timeout "$(remaining)" "$framework_venv/bin/pip" install -q --disable-pip-version-check \
+    "${python_wheels[@]}" "${framework_wheels[@]}" mypy==2.4.1 || return 1
+  timeout "$(remaining)" "$framework_venv/bin/pip" install -q --disable-pip-version-check --no-build-isolation \
+    --force-reinstall --no-deps "$root" -C cmake.source-dir=python -C cmake.define.CMAKE_PREFIX_PATH="$prefix" \
+    -C build-dir="$root/out/build-wheel" || return 1
+  # What a user's type checker sees, and the package's own code.
+  "$framework_venv/bin/python" -m mypy --strict "$root/python/prism" || return 1
+  PYTHONDONTWRITEBYTECODE=1 timeout "$(remaining)" "$framework_venv/bin/python" -m pytest -q -p no:cacheprovider \
+    "$root/python/tests"
 }
 
 # clang-tidy on the files that differ from the main branch, or on all, latest
@@ -73,8 +93,8 @@ tidy() {
 
 for part in "${parts[@]}"; do
   case $part in
-    sanitizers | includes | tidy) ;;
-    *) fail "unknown part '$part', expected sanitizers, includes or tidy" ;;
+    sanitizers | includes | python | tidy) ;;
+    *) fail "unknown part '$part', expected sanitizers, includes, python or tidy" ;;
   esac
   step "$part ($(remaining) s left)"
   if [ "$(remaining)" -lt 60 ]; then

@@ -10,6 +10,13 @@ jobs=${PRISM_JOBS:-$(nproc)}
 nvcc_wheel=nvidia-cuda-nvcc-cu12==12.9.86
 nvcc_venv=$root/.venv-cuda
 
+# What the Python package is built and tested with.
+python_wheels=(nanobind==3.1.0 scikit-build-core==1.1.2 numpy==2.4.6 ml_dtypes==0.6.0 pytest==9.2.0)
+python_venv=$root/.venv-python
+# The frameworks whose arrays it takes: 5 GB, for check-extra.sh alone.
+framework_wheels=(torch==2.15.0 jax==0.10.2)
+framework_venv=$root/.venv-frameworks
+
 say() { printf '%s\n' "$*"; }
 fail() { printf '%s: error: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
@@ -51,11 +58,15 @@ use_cuda() {
   fi
 }
 
-# configure PRESET: CMake with the packaged Python, quiet unless it fails.
+# configure PRESET: CMake with the packaged Python, quiet unless it fails. With
+# the Python package where setup.sh installed what it needs.
 configure() {
-  local log=$root/out/configure-$1.log
+  local log=$root/out/configure-$1.log with_python=(-DPRISM_PYTHON=OFF)
+  if [ "$1" = dev ] && [ -x "$python_venv/bin/python" ]; then
+    with_python=(-DPRISM_PYTHON=ON -DPython_EXECUTABLE="$python_venv/bin/python")
+  fi
   mkdir -p "$root/out"
-  if ! (cd "$root" && cmake --preset "$1" -DPython3_EXECUTABLE="$python") > "$log" 2>&1; then
+  if ! (cd "$root" && cmake --preset "$1" -DPython3_EXECUTABLE="$python" "${with_python[@]}") > "$log" 2>&1; then
     tail -40 "$log" >&2
     fail "CMake could not configure preset '$1' (whole output in $log)"
   fi

@@ -9,7 +9,7 @@ set -euo pipefail
 packages=(
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22 libclang-rt-22-dev
   clang-format-22 clang-tidy-22 codespell cmake ninja-build
-  nlohmann-json3-dev libcli11-dev libgtest-dev python3-venv python3-numpy python3-jsonschema
+  nlohmann-json3-dev libcli11-dev libgtest-dev python3-dev python3-venv python3-numpy python3-jsonschema
 )
 with_cuda=yes
 for argument in "$@"; do
@@ -54,6 +54,30 @@ say "LLVM     $("$llvm_bin/llvm-config" --version) in ${llvm_bin%/bin}"
 say "compiler $(clang++-22 --version | head -1)"
 say "CMake    $(cmake --version | sed -n '1s/cmake version //p'), ninja $(ninja --version)"
 say "Python   $("$python" -c 'import sys, numpy; print(sys.version.split()[0] + ", numpy " + numpy.__version__)') at $python"
+
+# has_wheels: true if the environment holds exactly the versions wanted.
+has_wheels() {
+  "$python_venv/bin/python" - "${python_wheels[@]}" 2> /dev/null << 'END'
+import importlib.metadata, sys
+for wanted in sys.argv[1:]:
+    name, version = wanted.split("==")
+    if importlib.metadata.version(name) != version:
+        sys.exit(1)
+END
+}
+if ! has_wheels; then
+  say "installing ${python_wheels[*]} into ${python_venv#"$root"/}"
+  if ! { "$python" -m venv "$python_venv" &&
+         "$python_venv/bin/pip" install -q --disable-pip-version-check "${python_wheels[@]}"; }; then
+    say
+    say "*** The Python packages could not be installed (is PyPI reachable?). The Python package will be neither"
+    say "*** built nor tested."
+    rm -rf "$python_venv"
+  fi
+fi
+if [ -d "$python_venv" ]; then
+  say "nanobind ${python_wheels[0]#*==} for the Python package in ${python_venv#"$root"/}"
+fi
 
 [ "$with_cuda" = yes ] || exit 0
 if ! cuda=$(find_cuda); then
