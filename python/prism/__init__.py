@@ -77,11 +77,19 @@ def _read(spec: Spec, is_module: bool) -> Tuple[bytes, str, bool]:
         return file.read(), path, is_module or path.endswith(".mlir")
 
 
+def _whole(text: str, what: str) -> str:
+    """A text for C, where a null character would end it."""
+    if "\0" in text:
+        raise ValueError(f"{what}: holds a null character")
+    return text
+
+
 def _names(given: Union[None, str, Iterable[str]], what: str) -> List[str]:
     names = [] if given is None else [given] if isinstance(given, str) else list(given)
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"{what}: expected strings, found {type(name).__name__}")
+        _whole(name, what)
     return names
 
 
@@ -152,7 +160,7 @@ def load(path: Union[str, "os.PathLike[str]"]) -> Program:
     Raises:
         BundleError: there is no bundle, or not one that this version reads.
     """
-    return make_program(_native.load(os.fspath(path)))
+    return make_program(_native.load(_whole(os.fspath(path), "path")))
 
 
 def expand(spec: Spec) -> str:
@@ -181,8 +189,11 @@ def set_num_threads(threads: int) -> None:
 
     Raises:
         DeviceError: so many cannot be started.
+        ValueError: the number is negative.
     """
-    _native.set_num_threads(threads)
+    if threads < 0:
+        raise ValueError(f"threads: expected 0 or more, found {threads}")
+    _native.set_num_threads(min(threads, 1 << 30))
 
 
 def num_threads() -> int:

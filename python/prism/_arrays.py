@@ -19,7 +19,7 @@ _TORCH = {"f64": "float64", "f32": "float32", "bf16": "bfloat16", "f16": "float1
 
 
 @functools.lru_cache(maxsize=256)
-def _kind(array_type: type) -> str:
+def _kind(array_type: Any) -> str:
     for cls in array_type.__mro__:
         root = cls.__module__.partition(".")[0]
         if root == "torch":
@@ -31,7 +31,13 @@ def _kind(array_type: type) -> str:
 
 def kind_of(array: Any) -> str:
     """ "torch", "jax" or "numpy": the library whose arrays a call returns."""
-    return _kind(type(array))
+    array_type: Any = type(array)
+    return _kind(array_type)
+
+
+def is_immutable(array: Any) -> bool:
+    """Whether the array must not be written though its library gives its memory away."""
+    return kind_of(array) == "jax"
 
 
 def _numpy_dtype(dtype: str) -> Any:

@@ -6,7 +6,7 @@ The text of every exception, ``str(error)``, is what the command line prints.
 from __future__ import annotations
 
 import dataclasses
-from typing import Optional
+from typing import Dict, Optional, Type
 
 __all__ = [
     "PrismError",
@@ -125,7 +125,14 @@ class Diagnostic:
 
 
 # The numbers of PrismKind and PrismSeverity.
-_KINDS = {1: SpecError, 2: CompileError, 3: CompilerNotFoundError, 4: BundleError, 5: ArgumentError, 6: DeviceError}
+_KINDS: Dict[int, Type[PrismError]] = {
+    1: SpecError,
+    2: CompileError,
+    3: CompilerNotFoundError,
+    4: BundleError,
+    5: ArgumentError,
+    6: DeviceError,
+}
 _SEVERITIES = ("error", "warning", "note", "remark")
 
 

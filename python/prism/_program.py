@@ -94,7 +94,7 @@ class Entry:
         """What was compiled."""
         self._native = _native.Entry(program, self.name)
         names = [a.name for a in self.arguments if a.is_output]
-        self.Outputs = collections.namedtuple(self.name.capitalize() + "Outputs", names, rename=True)  # type: ignore
+        self.Outputs: Any = collections.namedtuple(self.name.capitalize() + "Outputs", names, rename=True)  # type: ignore[misc]
         """The named tuple that a call returns."""
         self._controls = frozenset(_CONTROLS) - {a.name for a in self.arguments}
         self.__signature__ = self._signature()
@@ -142,7 +142,7 @@ class Entry:
         parameters = []
         for argument in self.arguments:
             required = not argument.optional and not argument.is_output
-            default = inspect.Parameter.empty if required else None
+            default: Any = inspect.Parameter.empty if required else None
             if argument.is_output and argument.optional:
                 default = ...
             if argument.name.isidentifier() and not keyword.iskeyword(argument.name):
@@ -209,7 +209,10 @@ class Program:
         Raises:
             prism.BundleError: the folder cannot be written.
         """
-        _native.save(self._native, os.fspath(path))
+        folder = os.fspath(path)
+        if "\0" in folder:
+            raise ValueError("path: holds a null character")
+        _native.save(self._native, folder)
 
     def __repr__(self) -> str:
         lines = [f"<prism program {self.name}, {self.compiler}>"]
@@ -245,8 +248,8 @@ def make_program(native: _native.Program) -> Program:
     entries = {info["name"]: Entry(native, info) for info in manifest["entries"]}
     methods = {name: _method(entry) for name, entry in entries.items() if not hasattr(Program, name)}
     doc = f"The program {native.name}, compiled by {native.compiler}."
-    cls = type("Program", (Program,), {"__doc__": doc, "__module__": "prism", **methods})
-    program = object.__new__(cls)
+    cls: Any = type("Program", (Program,), {"__doc__": doc, "__module__": "prism", **methods})
+    program: Program = object.__new__(cls)
     program.name = native.name
     program.compiler = native.compiler
     program.manifest = manifest

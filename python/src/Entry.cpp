@@ -131,9 +131,12 @@ void Call::unknown(const char *name) {
 }
 
 void Call::take(nb::handle name, nb::handle object) {
-  const char *text = PyUnicode_AsUTF8(name.ptr());
+  Py_ssize_t length = 0;
+  const char *text = PyUnicode_AsUTF8AndSize(name.ptr(), &length);
   if (!text)
     throw nb::python_error();
+  if (std::strlen(text) != size_t(length))
+    throw nb::value_error("an argument's name holds a null character");
   size_t index = 0;
   while (index < given.size() && std::strcmp(argumentAt(index).name, text) != 0)
     ++index;
@@ -150,30 +153,36 @@ void Call::take(nb::handle name, nb::handle object) {
 }
 
 void Call::look(const PrismArgument &argument, Given &array) {
-  std::string start = "argument '" + std::string(argument.name) + "': ";
+  auto refuse = [&](const std::string &why) {
+    raiseArgument(argument.name,
+                  "argument '" + std::string(argument.name) + "': " + why);
+  };
   try {
     array.view.emplace(View::of(array.object));
   } catch (const ViewError &error) {
-    raiseArgument(argument.name, start + error.message);
+    refuse(error.message);
   } catch (nb::python_error &error) {
     if (!error.matches(PyExc_Exception))
       throw;
     std::string reason = nb::cast<std::string>(nb::str(error.value()));
     nb::object cause = nb::borrow(error.value());
     try {
-      raiseArgument(argument.name, start + reason);
+      refuse(reason);
     } catch (nb::python_error &raised) {
       PyException_SetCause(raised.value().ptr(), cause.release().ptr());
       throw;
     }
   }
   if (!array.view->dtype)
-    raiseArgument(argument.name, start + "expected dtype " +
-                                     prismDTypeName(argument.dtype) +
-                                     ", found " + array.view->dtypeName);
-  if (isWritten(argument) && array.view->readOnly)
-    raiseArgument(argument.name,
-                  start + "is written, and the array is read-only");
+    refuse(std::string("expected dtype ") + prismDTypeName(argument.dtype) +
+           ", found " + array.view->dtypeName);
+  if (!isWritten(argument) || array.isOurs)
+    return;
+  if (array.view->readOnly ||
+      (array.view->byMethod &&
+       nb::cast<bool>(nb::module_::import_("prism._arrays")
+                          .attr("is_immutable")(array.object))))
+    refuse("is written, and the array is read-only");
 }
 
 /// All arrays must be where the first is.

@@ -4,6 +4,7 @@
 
 #include "Views.h"
 
+#include <cstring>
 #include <unordered_map>
 
 namespace nb = nanobind;
@@ -30,6 +31,7 @@ View &View::operator=(View &&other) noexcept {
   strides = std::move(other.strides);
   device = other.device;
   readOnly = other.readOnly;
+  byMethod = other.byMethod;
   stream = other.stream;
   std::swap(capsule, other.capsule);
   std::swap(buffer, other.buffer);
@@ -137,27 +139,42 @@ bool View::takeByFunctions(nb::handle object) {
   return true;
 }
 
-/// The dtype of a buffer's format, or its name where the C API has none.
+/// NumPy's name of a buffer's format ("int32"), or the format.
+static std::string nameOf(const std::string &format, Py_ssize_t size) {
+  static const struct {
+    const char *formats, *kind;
+  } kinds[] = {{"bhilqn", "int"}, {"BHILQN", "uint"}, {"efdg", "float"}};
+  std::string bits = std::to_string(8 * size);
+  if (format == "?")
+    return "bool";
+  if (format.size() == 2 && format[0] == 'Z')
+    return "complex" + bits;
+  for (const auto &kind : kinds)
+    if (format.size() == 1 && std::strchr(kind.formats, format[0]))
+      return kind.kind + bits;
+  return "format '" + format + "'";
+}
+
+/// The dtype of a buffer, or its name where the C API has none.
 static void readFormat(const Py_buffer &buffer,
                        std::optional<PrismDType> &dtype, std::string &name) {
-  std::string format = buffer.format ? buffer.format : "B";
-  bool swapped = format[0] == '>' || format[0] == '!';
-  if (std::string("<>=!@|").find(format[0]) != std::string::npos)
-    format.erase(0, 1);
+  const char *format = buffer.format ? buffer.format : "B";
+  bool swapped = *format == '>' || *format == '!';
+  if (*format && std::strchr("<>=!@|", *format))
+    ++format;
+  name = nameOf(format, buffer.itemsize);
+  if (swapped)
+    name = "big-endian " + name;
   static const struct {
-    const char *format;
-    Py_ssize_t size;
+    const char *name;
     PrismDType dtype;
-  } types[] = {{"f", 4, PRISM_DTYPE_F32},
-               {"d", 8, PRISM_DTYPE_F64},
-               {"e", 2, PRISM_DTYPE_F16},
-               {"l", 8, PRISM_DTYPE_I64},
-               {"q", 8, PRISM_DTYPE_I64}};
+  } types[] = {{"float32", PRISM_DTYPE_F32},
+               {"float64", PRISM_DTYPE_F64},
+               {"float16", PRISM_DTYPE_F16},
+               {"int64", PRISM_DTYPE_I64}};
   for (const auto &type : types)
-    if (!swapped && format == type.format && buffer.itemsize == type.size)
+    if (name == type.name)
       dtype = type.dtype;
-  if (!dtype)
-    name = (swapped ? "big-endian format '" : "format '") + format + "'";
 }
 
 /// NumPy's arrays of ml_dtypes' bfloat16 have no buffer; their bits have.
@@ -224,6 +241,7 @@ static nb::object askForCapsule(nb::handle object, bool isCuda) {
 void View::takeCapsule(nb::handle object) {
   nb::object where = object.attr("__dlpack_device__")();
   int type = nb::cast<int>(where[nb::int_(0)]);
+  byMethod = true;
   capsule = askForCapsule(object, type == dlpack::deviceCuda);
   // A consumer owns what it takes and renames the capsule; a view only looks,
   // and the capsule gives the memory back itself.
@@ -250,9 +268,13 @@ View View::of(nb::handle object) {
   static PyObject *ndarray =
       nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
   if (PyObject_TypeCheck(object.ptr(),
-                         reinterpret_cast<PyTypeObject *>(ndarray)) &&
-      view.takeBuffer(object))
-    return view;
+                         reinterpret_cast<PyTypeObject *>(ndarray))) {
+    if (Py_TYPE(object.ptr()) != reinterpret_cast<PyTypeObject *>(ndarray) &&
+        nb::hasattr(object, "mask"))
+      throw ViewError{"expected an array without a mask, found one with"};
+    if (view.takeBuffer(object))
+      return view;
+  }
   if (nb::hasattr(object, "__dlpack__") &&
       nb::hasattr(object, "__dlpack_device__")) {
     view.takeCapsule(object);

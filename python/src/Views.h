@@ -45,6 +45,8 @@ public:
   std::vector<int64_t> shape, strides; // strides in elements
   dlpack::Device device = {dlpack::deviceCpu, 0};
   bool readOnly = false;
+  /// Taken by `__dlpack__`, which does not always say what is read-only.
+  bool byMethod = false;
   /// The stream that the array's library works on now, if it says so.
   std::optional<void *> stream;
 

@@ -109,7 +109,7 @@ def test_errors_name_the_argument(program):
     assert str(error).startswith("entry 'forward' has no argument 'betta'; did you mean 'beta'? (it has q, k, v,")
     error = complaint(program, v=None)
     assert str(error) == "argument 'v' is missing: expected input f32 [B, T, 2, 4]"
-    for dtype, name in (("i4", "format 'i'"), ("?", "format '?'"), (">f4", "big-endian format 'f'"), ("f8", "f64")):
+    for dtype, name in (("i4", "int32"), ("?", "bool"), (">f4", "big-endian float32"), ("c8", "complex64"), ("f8", "f64")):
         error = complaint(program, q=arrays["q"].astype(dtype))
         assert error.argument == "q"
         assert str(error) == f"argument 'q': expected dtype f32, found {name}"
@@ -119,6 +119,39 @@ def test_errors_name_the_argument(program):
     assert "expected an array (of NumPy, PyTorch, JAX or any with __dlpack__), found list" in str(error)
     error = complaint(program, q=arrays["q"].swapaxes(1, 2))
     assert "the array looks like 'bhtk', this argument's axes are 'bthk'" in str(error)
+
+
+def test_objects_that_are_no_arrays(program):
+    q = inputs(2, 5)["q"]
+
+    class WrongCapsule:
+        def __dlpack__(self, **options):
+            return 5
+
+        def __dlpack_device__(self):
+            return (1, 0)
+
+    bytewise = np.zeros(q.shape, np.dtype([("pad", "u1"), ("x", "f4")]))["x"]
+    for wrong, text in (
+        ("text", "expected an array"),
+        (np.float32(1), "found []: 0 dimensions instead of 4"),
+        (np.array([None]), "expected dtype f32, found format 'O'"),
+        (bytewise, "expected strides that are multiples of 4 bytes, found 5"),
+        (np.frombuffer(bytearray(q.nbytes + 1), "u1")[1:].view("f4").reshape(q.shape), "a multiple of 4 bytes"),
+        (np.ma.masked_array(q), "expected an array without a mask"),
+        (WrongCapsule(), "argument 'q': "),
+    ):
+        error = complaint(program, q=wrong)
+        assert error.argument == "q" and text in str(error)
+    with pytest.raises(ValueError, match="null character"):
+        program.entries["forward"].run({"q\0": q})
+
+    class Interrupting(WrongCapsule):
+        def __dlpack_device__(self):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        program.forward(q=Interrupting())
 
 
 def test_errors_of_outputs(program):
@@ -207,6 +240,8 @@ def test_number_of_threads(program):
             check(program.forward(**arrays), reference(arrays))
         with pytest.raises(prism.DeviceError, match="expected at most 1024 threads, found 5000"):
             prism.set_num_threads(5000)
+        with pytest.raises(ValueError, match="threads: expected 0 or more, found -1"):
+            prism.set_num_threads(-1)
         assert prism.num_threads() == 3
     finally:
         prism.set_num_threads(before)

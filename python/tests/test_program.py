@@ -91,6 +91,8 @@ def test_save_and_load(program, tmp_path):
     check(loaded.decode(**arrays), reference(arrays))
     with pytest.raises(prism.BundleError, match="exists and is no bundle"):
         program.save(tmp_path)
+    with pytest.raises(ValueError, match="path: holds a null character"):
+        prism.load("a\0b")
     with pytest.raises(prism.BundleError, match="No such file or directory"):
         prism.load(tmp_path / "none")
     (path / "manifest.json").write_text("{}")

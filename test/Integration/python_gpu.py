@@ -234,11 +234,7 @@ def main():
     if options.bundles:
         programs = {name: prism.load(os.path.join(options.bundles, name)) for name in MODELS}
     else:
-        chunk = {"forward": {"schedule": "chunk", "chunk": 32}}
-        programs = {
-            name: prism.compile(model, target=options.target, plan=chunk if name != "wide" else None)
-            for name, model in MODELS.items()
-        }
+        programs = {name: prism.compile(model, target=options.target) for name, model in MODELS.items()}
     if options.compile_only:
         for name, program in programs.items():
             program.save(os.path.join(options.compile_only, name))

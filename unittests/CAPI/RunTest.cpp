@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <malloc.h>
 #include <thread>
 
 using namespace prism::capi::test;
@@ -281,6 +282,22 @@ TEST(RunTypes, BFloat16) {
   }
   EXPECT_LT(call.error(), 5e-3);
   EXPECT_GT(call.error(), 1e-5) << "bf16 is no f32";
+}
+
+/// Calls, right and wrong ones, keep no memory.
+TEST_F(Run, TenThousandCalls) {
+  Call call(1, 1);
+  auto calls = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      EXPECT_EQ(call.run(decode, device.get()), "");
+      call.array("q").dtype = PRISM_DTYPE_F64;
+      EXPECT_NE(call.run(decode, device.get()), "");
+      call.array("q").dtype = PRISM_DTYPE_F32;
+    }
+    return mallinfo2().uordblks;
+  };
+  size_t before = calls(1000);
+  EXPECT_EQ(calls(10000), before);
 }
 
 /// Two programs and one device, from several threads at once.

@@ -74,9 +74,12 @@ static PrismSeverity severityOf(DiagnosticSeverity severity) {
 /// "model.mlir:3:5: error: ..." and a line for each note.
 static void print(llvm::raw_ostream &os, const Diagnostic &diagnostic) {
   static constexpr const char *names[] = {"error", "warning", "note", "remark"};
-  if (FileLineColLoc place = findPlace(diagnostic.getLocation()))
-    os << place.getFilename().getValue() << ':' << place.getLine() << ':'
-       << place.getColumn() << ": ";
+  if (FileLineColLoc place = findPlace(diagnostic.getLocation())) {
+    os << place.getFilename().getValue() << ':';
+    if (place.getLine() > 0) // a module as a whole has none
+      os << place.getLine() << ':' << place.getColumn() << ':';
+    os << ' ';
+  }
   os << names[severityOf(diagnostic.getSeverity())] << ": " << diagnostic;
   for (const Diagnostic &note : diagnostic.getNotes()) {
     os << '\n';
