@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from typing import Any, Tuple
+from typing import Any, Optional, Tuple
 
 import numpy
 
@@ -81,6 +81,14 @@ def current_stream(array: Any) -> int:
         torch = sys.modules["torch"]
         return int(torch.cuda.current_stream(array.device).cuda_stream)
     return 0  # CUDA's default stream, for which __dlpack__ made the array ready
+
+
+def consumer_stream(array: Any, stream: Optional[int]) -> int:
+    """What ``__dlpack__`` of an array on a GPU is told: the stream that must wait for the array, in DLPack's numbers."""
+    if stream is not None:
+        return stream or 1  # CUDA's default stream is 1 there
+    # PyTorch's current stream is where the call goes, and has nothing to wait for.
+    return -1 if kind_of(array) == "torch" else 1
 
 
 def check_gradient(tensor: Any) -> None:

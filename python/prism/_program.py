@@ -119,6 +119,8 @@ class Entry:
         """Calls the entry with a dict of arrays: for names that are no keywords, or those of the options."""
         if type(arrays) is not dict:
             arrays = dict(arrays)
+        if stream is not None and not (isinstance(stream, int) and stream >= 0):
+            raise TypeError(f"stream: expected an integer, a CUDA stream's handle, found {stream!r}")
         outputs = self._native.run(
             arrays, _arrays.allocate, _arrays.finish, schedule, isa, stream, host_offsets, trust_offsets
         )

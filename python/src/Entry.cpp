@@ -76,7 +76,7 @@ bool isWritten(const PrismArgument &argument) {
 /// What a caller may say beside the arrays.
 struct Options {
   std::optional<std::string> schedule, isa;
-  std::optional<uint64_t> stream;
+  nb::object stream; // an integer, or None
   nb::object hostOffsets;
   bool trustOffsets;
 };
@@ -107,6 +107,7 @@ private:
   const PrismArgument &argumentAt(size_t index) const {
     return *prismEntryArgumentAt(entry, index);
   }
+  void *namedStream();
   void *findStream();
   std::vector<PrismArray> arrays() const;
   PrismRunOptions runOptions();
@@ -158,7 +159,7 @@ void Call::look(const PrismArgument &argument, Given &array) {
                   "argument '" + std::string(argument.name) + "': " + why);
   };
   try {
-    array.view.emplace(View::of(array.object));
+    array.view.emplace(View::of(array.object, options.stream));
   } catch (const ViewError &error) {
     refuse(error.message);
   } catch (nb::python_error &error) {
@@ -208,18 +209,23 @@ void Call::chooseDevice() {
                         "': expected an array on cpu or cuda, found one on " +
                         toString(given[first].view->device));
     device = devices().cpu();
-    if (options.stream)
-      stream = reinterpret_cast<void *>(*options.stream);
+    stream = namedStream();
     return;
   }
   device = devices().cuda(given[first].view->device.id);
   stream = findStream();
 }
 
+void *Call::namedStream() {
+  return options.stream.is_none()
+             ? nullptr
+             : reinterpret_cast<void *>(nb::cast<uint64_t>(options.stream));
+}
+
 /// The caller's stream, else that on which the arrays' library works now.
 void *Call::findStream() {
-  if (options.stream)
-    return reinterpret_cast<void *>(*options.stream);
+  if (!options.stream.is_none())
+    return namedStream();
   for (const Given &array : given)
     if (array.view && array.view->stream)
       return *array.view->stream;
@@ -344,9 +350,9 @@ struct Entry {
 
   nb::tuple run(nb::dict arrays, nb::handle allocator, nb::handle finish,
                 std::optional<std::string> schedule,
-                std::optional<std::string> isa, std::optional<uint64_t> stream,
+                std::optional<std::string> isa, nb::object stream,
                 nb::object hostOffsets, bool trustOffsets) const {
-    Options options{std::move(schedule), std::move(isa), stream,
+    Options options{std::move(schedule), std::move(isa), std::move(stream),
                     std::move(hostOffsets), trustOffsets};
     Call call(entry, arrays, options);
     call.chooseDevice();

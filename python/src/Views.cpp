@@ -118,10 +118,20 @@ static dlpack::ExchangeApi *exchangeApi(nb::handle object) {
   return place->second;
 }
 
+/// PyTorch gives away the memory of a tensor whose sign is still to be changed
+/// (the imaginary part of a conjugate) and does not say so.
+static void refusePendingNegation(nb::handle object) {
+  nb::object isNegated = nb::getattr(object, "is_neg", nb::none());
+  if (!isNegated.is_none() && nb::cast<bool>(isNegated()))
+    throw ViewError{"expected a tensor in memory as it is, found one with a "
+                    "pending negation; pass tensor.resolve_neg()"};
+}
+
 bool View::takeByFunctions(nb::handle object) {
   dlpack::ExchangeApi *api = exchangeApi(object);
   if (!api)
     return false;
+  refusePendingNegation(object);
   // The functions know nothing of gradients, which a call would lose.
   if (nb::object needs = nb::getattr(object, "requires_grad", nb::none());
       needs.ptr() == Py_True)
@@ -221,28 +231,31 @@ bool View::takeBuffer(nb::handle object) {
 
 /// Asks an object for its capsule. Libraries older than the versions of DLPack
 /// do not know max_version.
-static nb::object askForCapsule(nb::handle object, bool isCuda) {
+static nb::object askForCapsule(nb::handle object, bool isCuda,
+                                nb::handle stream) {
   nb::object method = object.attr("__dlpack__");
   nb::dict arguments;
-  arguments["max_version"] = nb::make_tuple(1, 1);
-  // 1 is CUDA's default stream: the object's library makes it wait for what it
-  // has still to do.
   if (isCuda)
-    arguments["stream"] = 1;
+    arguments["stream"] = nb::module_::import_("prism._arrays")
+                              .attr("consumer_stream")(object, stream);
+  nb::dict versioned;
+  versioned.update(arguments);
+  versioned["max_version"] = nb::make_tuple(1, 1);
   try {
-    return method(**arguments);
+    return method(**versioned);
   } catch (nb::python_error &error) {
     if (!error.matches(PyExc_TypeError))
       throw;
   }
-  return isCuda ? method(nb::arg("stream") = 1) : method();
+  return method(**arguments);
 }
 
-void View::takeCapsule(nb::handle object) {
+void View::takeCapsule(nb::handle object, nb::handle stream) {
   nb::object where = object.attr("__dlpack_device__")();
   int type = nb::cast<int>(where[nb::int_(0)]);
   byMethod = true;
-  capsule = askForCapsule(object, type == dlpack::deviceCuda);
+  refusePendingNegation(object);
+  capsule = askForCapsule(object, type == dlpack::deviceCuda, stream);
   // A consumer owns what it takes and renames the capsule; a view only looks,
   // and the capsule gives the memory back itself.
   if (auto *versioned = static_cast<dlpack::VersionedTensor *>(
@@ -261,7 +274,7 @@ void View::takeCapsule(nb::handle object) {
   read(managed->tensor);
 }
 
-View View::of(nb::handle object) {
+View View::of(nb::handle object, nb::handle stream) {
   View view;
   if (view.takeByFunctions(object))
     return view;
@@ -277,7 +290,7 @@ View View::of(nb::handle object) {
   }
   if (nb::hasattr(object, "__dlpack__") &&
       nb::hasattr(object, "__dlpack_device__")) {
-    view.takeCapsule(object);
+    view.takeCapsule(object, stream);
     return view;
   }
   if (view.takeBuffer(object))

@@ -32,7 +32,8 @@ struct ViewError {
 class View {
 public:
   /// Takes an object. Throws ViewError, or what the object's own methods throw.
-  static View of(nanobind::handle object);
+  /// `stream`: the CUDA stream that the caller names for its call, or None.
+  static View of(nanobind::handle object, nanobind::handle stream);
 
   View(View &&other) noexcept { *this = std::move(other); }
   View &operator=(View &&other) noexcept;
@@ -59,7 +60,7 @@ private:
   View() = default;
   bool takeByFunctions(nanobind::handle object);
   bool takeBuffer(nanobind::handle object);
-  void takeCapsule(nanobind::handle object);
+  void takeCapsule(nanobind::handle object, nanobind::handle stream);
   void read(const dlpack::Tensor &tensor);
 
   nanobind::object capsule; // keeps the memory, with what it holds

@@ -173,6 +173,8 @@ def test_errors_of_calls(program):
         program.forward(**inputs(1, 2), schedule="tree")
     with pytest.raises(prism.PrismError, match="a stream is for a GPU, the device is the CPU"):
         program.forward(**inputs(1, 2), stream=7)
+    with pytest.raises(TypeError, match="stream: expected an integer, a CUDA stream's handle, found 'x'"):
+        program.forward(**inputs(1, 2), stream="x")
     with pytest.raises(TypeError):
         program.forward(inputs(1, 2)["q"])
     with pytest.raises(prism.ArgumentError, match="host_offsets: expected"):

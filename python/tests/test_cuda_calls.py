@@ -57,6 +57,9 @@ assert set(OnGpu.streams) == {1}, "the default stream is made to wait for the ar
 assert fake.words[0] == arrays["q"].array.ctypes.data
 program.forward(**arrays, o=o, final_state=None, stream=77)
 assert fake.stream == 77 and fake.words[8] == 0
+assert OnGpu.streams[-1] == 77, "the stream named is made to wait"
+program.forward(**arrays, o=o, final_state=None, stream=0)
+assert fake.stream is None and OnGpu.streams[-1] == 1
 
 def complaint(**changes):
     try:
