@@ -9,6 +9,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -165,7 +166,9 @@ void Call::look(const PrismArgument &argument, Given &array) {
   } catch (nb::python_error &error) {
     if (!error.matches(PyExc_Exception))
       throw;
+    // One line; the cause has the rest (PyTorch adds where in itself it was).
     std::string reason = nb::cast<std::string>(nb::str(error.value()));
+    reason.resize(std::min(reason.size(), reason.find('\n')));
     nb::object cause = nb::borrow(error.value());
     try {
       refuse(reason);

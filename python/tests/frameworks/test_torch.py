@@ -71,6 +71,7 @@ def test_wrong_tensors(program):
         with pytest.raises(prism.ArgumentError) as caught:
             program.forward(**{**given, "q": wrong})
         assert text in str(caught.value) and caught.value.argument == "q"
+        assert "\n" not in str(caught.value)
 
 
 def test_numpy_beside_torch(program):
