@@ -249,6 +249,7 @@ def test_number_of_threads(program):
         prism.set_num_threads(before)
 
 
+@pytest.mark.filterwarnings("ignore:.*fork")  # that is what is tested
 def test_forked_child(program):
     """A child has its own threads, and ends."""
     arrays = inputs(4, 20)
