@@ -38,6 +38,45 @@ def words(entry, arrays, sequences, steps):
     return (ctypes.c_uint64 * len(values))(*values)
 
 
+def tensor_map(entry, name, arrays):
+    """Address, extents and strides in bytes of an array as the copy engine sees it: the last axis, time, then the others.
+
+    None where the engine cannot read it; the kernel then copies by itself. The rules are lib/Runtime/TensorMaps.cpp's.
+    """
+    axes = next(argument["axes"] for argument in entry["arguments"] if argument["name"] == name)
+    tensor = arrays.get(name)
+    if tensor is None or tensor.numel() == 0 or tensor.data_ptr() % 16:
+        return None
+    order = [len(axes) - 1, axes.index("t")] + [i for i, axis in enumerate(axes[:-1]) if axis != "t"]
+    extents = [tensor.shape[i] for i in order]
+    # Along an axis of one nothing has a neighbour: any stride will do.
+    strides = [tensor.stride()[i] * tensor.element_size() if tensor.shape[i] > 1 else 16 for i in order[1:]]
+    if any(stride <= 0 or stride % 16 or stride >= 2**40 for stride in strides) or max(extents) >= 2**31:
+        return None
+    return tensor.data_ptr(), extents, strides
+
+
+def parameter(entry, info, arrays, sequences, steps, encode):
+    """A kernel's parameter: its words, and for tensor maps a word of flags and the maps, at a multiple of 64 bytes.
+
+    `encode(dtype, map, box, address)` writes 128 bytes and says whether it could.
+    """
+    values = words(entry, arrays, sequences, steps)
+    maps = info.get("tensor_maps", [])
+    if not maps:
+        return values
+    size = -(-(len(values) + 1) // 8) * 8
+    whole = (ctypes.c_uint64 * (size + 16 * len(maps) + 8))()
+    aligned = (ctypes.c_uint64 * (size + 16 * len(maps))).from_buffer(whole, -ctypes.addressof(whole) % 64)
+    aligned[: len(values)] = values[:]
+    for i, wanted in enumerate(maps):
+        dtype = next(argument["dtype"] for argument in entry["arguments"] if argument["name"] == wanted["argument"])
+        found = tensor_map(entry, wanted["argument"], arrays)
+        if found and encode(dtype, found, (wanted["columns"], wanted["rows"]), ctypes.addressof(aligned) + 8 * size + 128 * i):
+            aligned[len(values)] |= 1 << i
+    return aligned
+
+
 def items(entry, info, sequences):
     return sequences * entry["value_heads"] * info["value_blocks"]
 
@@ -98,12 +137,23 @@ class Driver:
             self.call("cuFuncSetAttribute", function, MAX_DYNAMIC_SHARED_SIZE_BYTES, info["shared"])
         return function
 
+    def encode(self, dtype, found, box, to):
+        """cuTensorMapEncodeTiled in the 128-byte swizzle, zeros outside."""
+        address, extents, strides = found
+        rank = len(extents)
+        box = list(box) + [1] * (rank - 2)
+        code = self.library.cuTensorMapEncodeTiled(
+            ctypes.c_void_p(to), {"f16": 6, "bf16": 9}[dtype], rank, ctypes.c_void_p(address),
+            (ctypes.c_uint64 * rank)(*extents), (ctypes.c_uint64 * (rank - 1))(*strides),
+            (ctypes.c_uint32 * rank)(*box), (ctypes.c_uint32 * rank)(*[1] * rank), 0, 3, 3, 0)
+        return code == 0
+
     def launcher(self, folder, entry, info, arrays, sequences, steps):
         """A function without arguments that starts the kernel on PyTorch's current stream."""
         import torch
 
         function = self.function(folder, info)
-        values = words(entry, arrays, sequences, steps)
+        values = parameter(entry, info, arrays, sequences, steps, self.encode)
         parameters = (ctypes.c_void_p * 1)(ctypes.addressof(values))
         grid = -(-items(entry, info, sequences) // info.get("items_per_block", 1))
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The contents of manifest.json (docs/Bundle.md, version 1) as plain structs,
+// The contents of manifest.json (docs/Bundle.md, version 2) as plain structs,
 // and their reader. A manifest that was read is sound: names are unique, sizes
 // are in range, files do not leave the bundle, and every kernel has what its
 // target needs.
@@ -22,7 +22,7 @@
 namespace prism::runtime {
 
 /// The newest manifest version that this reader knows.
-constexpr int64_t manifestVersion = 1;
+constexpr int64_t manifestVersion = 2;
 
 enum class DType { F64, F32, BF16, F16, I64 };
 const char *toString(DType dtype);
@@ -56,6 +56,16 @@ struct PlanInfo {
   int64_t chunk = 1, valueBlock = 1, stages = 1;
 };
 
+/// A kernel wants a tensor map of an argument, of boxes of so many steps and
+/// elements (TensorMaps.h).
+struct TensorMapInfo {
+  std::string argument;
+  int64_t rows = 1, columns = 1;
+  // Found in the entry: the argument, and where its pointer and strides stand.
+  ArgumentInfo info = {};
+  size_t pointerWord = 0, strideWord = 0;
+};
+
 enum class Target { Cpu, Cuda };
 const char *toString(Target target);
 
@@ -71,6 +81,7 @@ struct KernelInfo {
   // CUDA
   std::string chip, ptxVersion, ptx, cubin;
   int64_t threads = 1, shared = 0, itemsPerBlock = 1;
+  std::vector<TensorMapInfo> tensorMaps;
 };
 
 struct ChoiceRow {
@@ -91,6 +102,9 @@ struct EntryInfo {
 
   /// The argument of that name, or null.
   const ArgumentInfo *argument(const std::string &name) const;
+  /// Completes a map whose argument and box are set; false where no argument of
+  /// that name is rows of time of 16-bit elements.
+  bool locate(TensorMapInfo &map) const;
 };
 
 struct Manifest {

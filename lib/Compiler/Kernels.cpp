@@ -114,6 +114,7 @@ static FailureOr<std::vector<CompiledKernel>> compileForCuda(const Unit &unit) {
   tile::ProgramOp program;
   OwningOpRef<ModuleOp> module = copyForKernel(unit, symbol, program);
   const targetinfo::GPUInfo &gpu = unit.target.gpu();
+  const runtime::EntryInfo entry = describeEntry(program, unit.entry);
   kernel.info = describe(unit, symbol, program);
   kernel.info.target = runtime::Target::Cuda;
   kernel.info.chip = gpu.chip;
@@ -127,6 +128,11 @@ static FailureOr<std::vector<CompiledKernel>> compileForCuda(const Unit &unit) {
   kernel.info.threads = converted->threads;
   kernel.info.shared = converted->sharedBytes;
   kernel.info.itemsPerBlock = converted->itemsPerBlock;
+  for (const tiletogpu::TensorMapBox &box : converted->tensorMaps) {
+    kernel.info.tensorMaps.push_back({box.argument, box.rows, box.columns});
+    [[maybe_unused]] bool isRows = entry.locate(kernel.info.tensorMaps.back());
+    assert(isRows && "a tensor map of an argument that cannot have one");
+  }
   if (!converted->declined.empty())
     kernel.notes.push_back(
         "entry '" + unit.entry +

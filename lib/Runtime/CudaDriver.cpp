@@ -27,6 +27,8 @@ Status CudaDriver::resolve(const std::string &path) {
 #undef PRISM_CUDA_RESOLVE
   cuFuncGetParamInfo = reinterpret_cast<decltype(cuFuncGetParamInfo)>(
       dlsym(handle, "cuFuncGetParamInfo"));
+  cuTensorMapEncodeTiled = reinterpret_cast<decltype(cuTensorMapEncodeTiled)>(
+      dlsym(handle, "cuTensorMapEncodeTiled"));
   return Success{};
 }
 

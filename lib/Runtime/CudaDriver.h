@@ -37,6 +37,8 @@ constexpr int attributeMajor = 75, attributeMinor = 76;
 constexpr int functionMaxDynamicShared = 8;
 constexpr int jitErrorLogBuffer = 5, jitErrorLogBufferBytes = 6;
 constexpr unsigned streamNonBlocking = 1;
+constexpr int tensorMapFloat16 = 6, tensorMapBfloat16 = 9;
+constexpr int tensorMapSwizzle128 = 3, tensorMapPromote256 = 3;
 // cuLaunchKernel's `extra`: parameters as one buffer, read no further than its
 // size.
 inline void *const launchParamEnd = nullptr;
@@ -101,6 +103,13 @@ public:
   /// Size of a kernel's parameter; null before CUDA 12.4.
   CUresult (*cuFuncGetParamInfo)(CUfunction, size_t index, size_t *offset,
                                  size_t *size) = nullptr;
+  /// Makes the 128 bytes of a tensor map; null before CUDA 12.0. The numbers
+  /// are data type, rank, address, extents, strides of all axes but the first,
+  /// box, steps within it, interleave, swizzle, L2 promotion, fill.
+  CUresult (*cuTensorMapEncodeTiled)(void *, int, unsigned, void *,
+                                     const uint64_t *, const uint64_t *,
+                                     const uint32_t *, const uint32_t *, int,
+                                     int, int, int) = nullptr;
 
 private:
   CudaDriver() = default;

@@ -5,6 +5,7 @@
 #include "CudaDriver.h"
 #include "Support.h"
 #include "prism-runtime/Cuda.h"
+#include "prism-runtime/TensorMaps.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -36,6 +37,7 @@ struct CudaKernel::State {
   CUfunction function = nullptr;
   int64_t valueBlocks = 1, itemsPerBlock = 1;
   unsigned threads = 1, shared = 0;
+  std::vector<TensorMapInfo> tensorMaps;
   size_t parameterBytes = 0; // 0: the driver does not say
   std::string symbol, image;
 
@@ -105,6 +107,19 @@ Result<CUmodule> loadModule(const CudaContext &context,
   std::string text = log.c_str();
   std::replace(text.begin(), text.end(), '\n', ' ');
   return Failure{loaded.error() + (text.empty() ? "" : ": " + text)};
+}
+
+/// One tile's rows of 128 bytes, in the swizzle that products read.
+bool encodeTensorMap(const CudaDriver &driver, const TensorMap &map, void *to) {
+  static const uint32_t everyElement[5] = {1, 1, 1, 1, 1};
+  return driver.cuTensorMapEncodeTiled &&
+         driver.cuTensorMapEncodeTiled(
+             to,
+             map.dtype == DType::BF16 ? tensorMapBfloat16 : tensorMapFloat16,
+             map.rank, reinterpret_cast<void *>(map.address),
+             map.extents.data(), map.strides.data() + 1, map.box.data(),
+             everyElement, 0, tensorMapSwizzle128, tensorMapPromote256,
+             0) == cudaSuccess;
 }
 
 } // namespace
@@ -226,6 +241,7 @@ Result<CudaKernel> CudaDevice::loadKernel(const BundleFiles &files,
   state->symbol = kernel.symbol;
   state->valueBlocks = kernel.valueBlocks;
   state->itemsPerBlock = kernel.itemsPerBlock;
+  state->tensorMaps = kernel.tensorMaps;
   state->threads = static_cast<unsigned>(kernel.threads);
   state->shared = static_cast<unsigned>(kernel.shared);
   Status good = api.check(
@@ -256,16 +272,19 @@ Status CudaDevice::launch(const CudaKernel &kernel, const Call &call,
   if (state.context->context != context->context)
     return Failure{"the kernel was loaded on another device"};
   std::optional<int64_t> items = workItems(call, state.valueBlocks);
-  size_t bytes = call.words.size() * sizeof(uint64_t);
+  size_t bytes = parameterBytes(state.tensorMaps, call);
+  const char *what = state.tensorMaps.empty()
+                         ? "the call's words"
+                         : "the call's words and tensor maps";
   if (!items || *items / state.itemsPerBlock >= maxGrid)
     return Failure{"the call has more work items than one launch takes"};
   if (bytes > size_t(maxParameterBytes))
-    return Failure{"the call's words take " + std::to_string(bytes) +
+    return Failure{std::string(what) + " take " + std::to_string(bytes) +
                    " bytes, a kernel takes " +
                    std::to_string(maxParameterBytes)};
   // The driver itself launches a kernel that reads beyond its parameter.
   if (state.parameterBytes && bytes != state.parameterBytes)
-    return Failure{"the call's words take " + std::to_string(bytes) +
+    return Failure{std::string(what) + " take " + std::to_string(bytes) +
                    " bytes, kernel " + quote(state.symbol) + " expects " +
                    std::to_string(state.parameterBytes)};
   if (*items == 0)
@@ -274,9 +293,16 @@ Status CudaDevice::launch(const CudaKernel &kernel, const Call &call,
   if (!current.status())
     return current.status();
   int64_t grid = (*items + state.itemsPerBlock - 1) / state.itemsPerBlock;
-  void *extra[] = {launchParamPointer,
-                   const_cast<uint64_t *>(call.words.data()), launchParamSize,
-                   &bytes, launchParamEnd};
+  alignas(tensorMapAlignment) unsigned char parameter[maxParameterBytes];
+  const CudaDriver &driver = *context->driver;
+  writeParameter(
+      state.tensorMaps, call,
+      [&driver](const TensorMap &map, void *to) {
+        return encodeTensorMap(driver, map, to);
+      },
+      parameter);
+  void *extra[] = {launchParamPointer, parameter, launchParamSize, &bytes,
+                   launchParamEnd};
   return context->driver->check(
       context->driver->cuLaunchKernel(
           state.function, static_cast<unsigned>(grid), 1, 1, state.threads, 1,

@@ -254,7 +254,31 @@ void readCuda(const Node &node, KernelInfo &kernel) {
     kernel.itemsPerBlock = node.integer("items_per_block", 1, 1 << 20);
 }
 
-KernelInfo readKernel(const Node &node) {
+/// A slab of the kernels' tiles: the 128 bytes that their swizzle permutes.
+constexpr int64_t boxColumns = 64;
+constexpr int64_t maxBoxRows = 256, maxTensorMaps = 16;
+
+void readTensorMaps(const Node &node, const EntryInfo &entry,
+                    KernelInfo &kernel) {
+  if (!node.has("tensor_maps"))
+    return;
+  Node list = node.at("tensor_maps", "an array");
+  for (const Node &item : list.list()) {
+    TensorMapInfo map;
+    Node name = item.at("argument", "a string");
+    map.argument = name.text();
+    map.rows = item.integer("rows", 1, maxBoxRows);
+    map.columns = item.integer("columns", boxColumns, boxColumns);
+    if (!entry.locate(map))
+      name.fail("the name of an argument of bf16 or f16, of at most 5 axes, "
+                "one of them t and the last none of b, t, h, n");
+    kernel.tensorMaps.push_back(std::move(map));
+  }
+  if (kernel.tensorMaps.size() > maxTensorMaps)
+    list.fail("at most " + std::to_string(maxTensorMaps) + " tensor maps");
+}
+
+KernelInfo readKernel(const Node &node, const EntryInfo &entry) {
   KernelInfo kernel;
   kernel.target =
       static_cast<Target>(node.at("target", "a string").oneOf(targetNames()));
@@ -265,6 +289,7 @@ KernelInfo readKernel(const Node &node) {
   kernel.matmul = node.text("matmul");
   if (kernel.target == Target::Cuda) {
     readCuda(node, kernel);
+    readTensorMaps(node, entry, kernel);
   } else {
     kernel.isa = node.text("isa");
     kernel.file = node.at("file", "a string").file();
@@ -333,7 +358,7 @@ EntryInfo readEntry(const Node &node) {
                     }) > 1)
     arguments.fail("one argument with role \"offsets\"", "several");
   for (const Node &kernel : node.at("kernels", "an array").list())
-    entry.kernels.push_back(readKernel(kernel));
+    entry.kernels.push_back(readKernel(kernel, entry));
   for (const Node &row : node.at("choice", "an array").list()) {
     entry.choice.push_back(readChoice(row));
     checkChoice(entry, entry.choice.back(), row);
@@ -396,6 +421,26 @@ const ArgumentInfo *EntryInfo::argument(const std::string &wanted) const {
     if (candidate.name == wanted)
       return &candidate;
   return nullptr;
+}
+
+bool EntryInfo::locate(TensorMapInfo &map) const {
+  size_t word = arguments.size() + 2;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const ArgumentInfo &candidate = arguments[i];
+    const std::string &axes = candidate.axes;
+    if (candidate.name != map.argument) {
+      word += axes.size();
+      continue;
+    }
+    map.info = candidate;
+    map.pointerWord = i;
+    map.strideWord = word;
+    bool isRows = !axes.empty() && axes.size() <= 5 &&
+                  axes.find('t') != std::string::npos &&
+                  std::string("bthn").find(axes.back()) == std::string::npos;
+    return isRows && byteSize(candidate.dtype) == 2;
+  }
+  return false;
 }
 
 Result<Manifest> parseManifest(const std::string &text,

@@ -124,6 +124,27 @@ int cuFuncSetAttribute(void *function, int attribute, int value) {
   return 0;
 }
 
+/* Of 4 axes. */
+int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address,
+                           const uint64_t *extents, const uint64_t *strides,
+                           const uint32_t *box, const uint32_t *steps,
+                           int interleave, int swizzle, int promotion,
+                           int fill) {
+  uint64_t told[16] = {(uint64_t)type, rank, (uint64_t)(uintptr_t)address};
+  if ((uintptr_t)map % 64)
+    return 1;
+  memcpy(told + 3, extents, 32);
+  memcpy(told + 7, strides, 24);
+  memcpy(told + 10, box, 8);
+  memcpy(told + 11, steps, 8);
+  told[12] = (uint64_t)interleave;
+  told[13] = (uint64_t)swizzle;
+  told[14] = (uint64_t)promotion;
+  told[15] = (uint64_t)fill;
+  memcpy(map, told, sizeof(told));
+  return fake.encodeResult;
+}
+
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
                    unsigned bx, unsigned by, unsigned bz, unsigned shared,
                    void *stream, void **parameters, void **extra) {

@@ -13,7 +13,7 @@
 
 struct FakeCuda {
   // Set by the test.
-  int initResult, version, capability, syncResult, parameterBytes;
+  int initResult, version, capability, syncResult, parameterBytes, encodeResult;
   // Counts that must return to 0.
   int retained, pushed, modules, allocations, events;
   // Counts that only grow.

@@ -40,9 +40,9 @@ TEST(Manifest, ReadsAll) {
 
 TEST(Manifest, SaysWhatIsWrong) {
   const Wrong cases[] = {
-      {"\"prism_manifest\": 1", "\"prism_manifest\": 2",
-       "/prism_manifest: expected a manifest of version 1 at most, found "
-       "version 2; a newer runtime is needed to play this bundle"},
+      {"\"prism_manifest\": 1", "\"prism_manifest\": 3",
+       "/prism_manifest: expected a manifest of version 2 at most, found "
+       "version 3; a newer runtime is needed to play this bundle"},
       {"\"prism_manifest\": 1", "\"prism_manifest\": \"1\"",
        "/prism_manifest: expected an integer from 1 to 9223372036854775807, "
        "found \"1\""},
@@ -110,6 +110,24 @@ TEST(Manifest, SaysWhatIsWrong) {
       {"\"threads\": 128", "\"threads\": 1025",
        "/entries/0/kernels/3/threads: expected an integer from 1 to 1024, "
        "found 1025"},
+      {"\"items_per_block\": 4",
+       "\"tensor_maps\": [{ \"argument\": \"x\", \"rows\": 64, \"columns\": 64 "
+       "}]",
+       "/entries/0/kernels/3/tensor_maps/0/argument: expected the name of an "
+       "argument of bf16 or f16, of at most 5 axes, one of them t and the last "
+       "none of b, t, h, n, found \"x\""},
+      {"\"items_per_block\": 4",
+       "\"tensor_maps\": [{ \"argument\": \"x\", \"rows\": 257, \"columns\": "
+       "64 }]",
+       "/entries/0/kernels/3/tensor_maps/0/rows: expected an integer from 1 to "
+       "256, found 257"},
+      {"\"items_per_block\": 4",
+       "\"tensor_maps\": [{ \"argument\": \"x\", \"rows\": 64, \"columns\": 32 "
+       "}]",
+       "/entries/0/kernels/3/tensor_maps/0/columns: expected an integer from "
+       "64 to 64, found 32"},
+      {"\"items_per_block\": 4", "\"tensor_maps\": 3",
+       "/entries/0/kernels/3/tensor_maps: expected an array, found 3"},
       {"\"schedule\": \"chunk\" }", "\"schedule\": \"chnk\" }",
        "/entries/0/choice/2/schedule: expected one of recurrent, chunk, "
        "failing, found \"chnk\"; did you mean 'chunk'?"},
@@ -137,6 +155,30 @@ TEST(Manifest, SaysWhatIsWrong) {
     EXPECT_EQ(manifest.error(),
               std::string("b/manifest.json: ") + wrong.message);
   }
+}
+
+TEST(Manifest, TensorMaps) {
+  std::string text =
+      manifestWith("\"prism_manifest\": 1", "\"prism_manifest\": 2");
+  const std::string f32 = "\"x\", \"role\": \"input\", \"dtype\": \"f32\"",
+                    four = "\"items_per_block\": 4";
+  text.replace(text.find(f32), f32.size(),
+               "\"x\", \"role\": \"input\", \"dtype\": \"bf16\"");
+  text.replace(text.find(four), four.size(),
+               "\"tensor_maps\": [{ \"argument\": \"x\", \"rows\": 32, "
+               "\"columns\": 64 }]");
+  Result<Manifest> manifest = parseManifest(text, "m");
+  ASSERT_TRUE(manifest) << manifest.error();
+  const std::vector<TensorMapInfo> &maps =
+      manifest->entries[0].kernels[3].tensorMaps;
+  ASSERT_EQ(maps.size(), 1u);
+  EXPECT_EQ(maps[0].argument, "x");
+  EXPECT_EQ(maps[0].rows, 32);
+  EXPECT_EQ(maps[0].columns, 64);
+  EXPECT_EQ(maps[0].info.axes, "bthv");
+  EXPECT_EQ(maps[0].pointerWord, 0u);
+  EXPECT_EQ(maps[0].strideWord, 8u);
+  EXPECT_TRUE(manifest->entries[0].kernels[4].tensorMaps.empty());
 }
 
 TEST(Manifest, SeveralOffsets) {

@@ -25,5 +25,6 @@ bool KernelInterpreter::runBlock(int64_t block, ArrayRef<uint64_t> words,
   machine.run(words);
   fault = machine.error();
   barriers += int64_t(machine.barriers.countCompleted());
+  boxes += machine.boxes.countIssued();
   return fault.empty();
 }

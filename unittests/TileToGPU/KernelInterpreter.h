@@ -38,10 +38,11 @@ public:
                 int64_t gridSize = 1);
   const std::string &error() const { return fault; }
   int64_t countBarriers() const { return barriers; }
+  int64_t countBoxes() const { return boxes; }
 
 private:
   Program program;
-  int64_t threads, sharedBytes, barriers = 0;
+  int64_t threads, sharedBytes, barriers = 0, boxes = 0;
   InterpreterOptions options;
   std::vector<std::pair<uint64_t, size_t>> ranges;
   std::string fault;

@@ -5,6 +5,7 @@
 #include "KernelBuilder.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace prism::tile;
@@ -108,13 +109,24 @@ Slice Slice::of(StoreOp op) {
 // Frame
 //===----------------------------------------------------------------------===//
 
-LLVM::LLVMFuncOp KernelBuilder::createKernel(StringRef symbol,
-                                             int64_t threads) {
+/// A tensor map's size and alignment.
+static constexpr int64_t kMapBytes = 128, kMapAlignment = 64;
+
+LLVM::LLVMFuncOp KernelBuilder::createKernel(StringRef symbol, int64_t threads,
+                                             int64_t tensorMaps) {
   MLIRContext *ctx = b.getContext();
   int64_t numWords = program.getArgumentTypes().size() + 2;
   for (unsigned i = 0, e = program.getArgumentTypes().size(); i < e; ++i) {
     firstStride.push_back(numWords);
     numWords += program.getArgument_(i).getAxes().size();
+  }
+  // A word of flags, and the maps.
+  int64_t alignment = 8;
+  if (tensorMaps) {
+    flagsWord = numWords;
+    mapsByte = llvm::alignTo((numWords + 1) * 8, kMapAlignment);
+    numWords = (mapsByte + tensorMaps * kMapBytes) / 8;
+    alignment = kMapAlignment;
   }
   Type wordArray = LLVM::LLVMArrayType::get(b.getI64Type(), numWords);
   auto pointer = LLVM::LLVMPointerType::get(ctx);
@@ -128,7 +140,7 @@ LLVM::LLVMFuncOp KernelBuilder::createKernel(StringRef symbol,
   kernel.setArgAttr(0, LLVM::LLVMDialect::getByValAttrName(),
                     TypeAttr::get(wordArray));
   kernel.setArgAttr(0, LLVM::LLVMDialect::getAlignAttrName(),
-                    b.getI64IntegerAttr(8));
+                    b.getI64IntegerAttr(alignment));
   kernel.setArgAttr(0, NVVM::NVVMDialect::getGridConstantAttrName(),
                     b.getUnitAttr());
   b.setInsertionPointToStart(kernel.addEntryBlock(b));
@@ -177,7 +189,7 @@ void KernelBuilder::readLength() {
     if (program.getArgument_(i).getRole().getValue() != "offsets")
       continue;
     Value base = word(i);
-    Value packed =
+    isPacked =
         arith::CmpIOp::create(b, arith::CmpIPredicate::ne, base, b.i64(0));
     auto read = [&](Value at) -> Value {
       auto global = LLVM::LLVMPointerType::get(b.getContext(), 1);
@@ -187,7 +199,7 @@ void KernelBuilder::readLength() {
       return LLVM::LoadOp::create(b, b.getI64Type(), address);
     };
     Type i64 = b.getI64Type();
-    auto choice = scf::IfOp::create(b, TypeRange{i64, i64, i64}, packed,
+    auto choice = scf::IfOp::create(b, TypeRange{i64, i64, i64}, isPacked,
                                     /*withElseRegion=*/true);
     b.setInsertionPointToStart(choice.thenBlock());
     Value stride = word(firstStride[i]);
@@ -211,10 +223,6 @@ Value KernelBuilder::headOf(ArgumentAttr argument) {
   return b.divide(b.mul(head, b.i64(heads)), valueHeads);
 }
 
-static bool isFeature(char letter) {
-  return !StringRef("bthn").contains(letter);
-}
-
 KernelBuilder::Access KernelBuilder::locate(unsigned i) {
   Access access;
   ArgumentAttr argument = program.getArgument_(i);
@@ -230,7 +238,7 @@ KernelBuilder::Access KernelBuilder::locate(unsigned i) {
   SmallVector<Value, 3> features;
   Value time;
   for (auto [position, letter] : llvm::enumerate(axes)) {
-    bool unit = isFeature(letter) && position + 1 == axes.size();
+    bool unit = isFeatureAxis(letter) && position + 1 == axes.size();
     Value stride = unit ? Value() : word(firstStride[i] + position);
     auto advance = [&](Value index) {
       offset = b.add(offset, b.mul(index, stride));
@@ -381,6 +389,43 @@ Value KernelBuilder::alignmentBits(const Slice &slice) {
       add(stride);
   add(b.wide(scalars.lookup(slice.offsets.back())));
   return access.present ? b.select(access.present, bits, b.i64(0)) : bits;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor maps
+//===----------------------------------------------------------------------===//
+
+Value KernelBuilder::hasTensorMap(int64_t map) {
+  Value bit =
+      arith::AndIOp::create(b, word(flagsWord), b.i64(int64_t(1) << map));
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bit, b.i64(0));
+}
+
+Value KernelBuilder::tensorMap(int64_t map) {
+  return LLVM::GEPOp::create(b, words.getType(), b.getI8Type(), words,
+                             ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(
+                                 int32_t(mapsByte + map * kMapBytes))});
+}
+
+/// The last axis, time, then the other axes in their order.
+SmallVector<Value> KernelBuilder::mapCoordinates(const Slice &slice, Value row,
+                                                 Value column) {
+  ArgumentAttr argument = program.getArgument_(slice.view.getArgNumber());
+  SmallVector<Value> coordinates = {column, b.add(firstRow, row)};
+  int64_t axis = 1; // of the view, after time
+  for (char letter : argument.getAxes().getValue().drop_back()) {
+    if (letter == 'b')
+      coordinates.push_back(batch);
+    else if (letter == 'n')
+      coordinates.push_back(sequence);
+    else if (letter == 'h')
+      coordinates.push_back(headOf(argument));
+    else if (letter != 't')
+      coordinates.push_back(b.wide(scalars.lookup(slice.offsets[axis++])));
+  }
+  for (Value &coordinate : coordinates)
+    coordinate = arith::TruncIOp::create(b, b.getI32Type(), coordinate);
+  return coordinates;
 }
 
 Value KernelBuilder::loadElement(const Slice &slice, ValueRange indices,

@@ -17,6 +17,12 @@
 
 namespace prism::tiletogpu {
 
+/// Whether an argument's axis of that letter is one of its view, and not batch,
+/// time, heads or sequences.
+inline bool isFeatureAxis(char letter) {
+  return !llvm::StringRef("bthn").contains(letter);
+}
+
 /// Scalar arithmetic in one word each.
 class ScalarBuilder : public mlir::ImplicitLocOpBuilder {
 public:
@@ -57,7 +63,9 @@ public:
       : program(program), b(b) {}
 
   /// Creates the kernel beside the program and puts the builder into its body.
-  mlir::LLVM::LLVMFuncOp createKernel(llvm::StringRef symbol, int64_t threads);
+  /// So many tensor maps follow the words.
+  mlir::LLVM::LLVMFuncOp createKernel(llvm::StringRef symbol, int64_t threads,
+                                      int64_t tensorMaps = 0);
   /// Ends the kernel at the builder's place.
   void finish();
 
@@ -69,6 +77,8 @@ public:
   mlir::Value thread() const { return threadId; }
   mlir::Value block() const { return blockId; }
   mlir::Value length() const { return steps; }
+  /// Whether sequences share a batch row, i1; null where they never do.
+  mlir::Value packed() const { return isPacked; }
   mlir::Value valueOffset() const { return firstColumn; }
   tile::ProgramOp getProgram() const { return program; }
 
@@ -106,6 +116,14 @@ public:
   /// start can be aligned better than. 0 for an absent argument.
   mlir::Value alignmentBits(const Slice &slice);
 
+  /// Whether the call has tensor map `map`, i1; where it lies, !llvm.ptr; and
+  /// its coordinates of an element of this item, of which `row` and `column`
+  /// are indices on the view's axes, i64.
+  mlir::Value hasTensorMap(int64_t map);
+  mlir::Value tensorMap(int64_t map);
+  llvm::SmallVector<mlir::Value>
+  mapCoordinates(const Slice &slice, mlir::Value row, mlir::Value column);
+
   /// The element at an address, converted.
   mlir::Value loadFrom(const Slice &slice, mlir::Value address,
                        mlir::Type type);
@@ -132,7 +150,8 @@ private:
   mlir::LLVM::LLVMFuncOp kernel;
   mlir::Value words, threadId, blockId;
   mlir::Value sequence, head, firstColumn;
-  mlir::Value batch, firstRow, steps;
+  mlir::Value batch, firstRow, steps, isPacked;
+  int64_t flagsWord = 0, mapsByte = 0;    ///< of the parameter
   llvm::SmallVector<int64_t> firstStride; ///< word index, per argument
   llvm::SmallVector<Access> accesses;
 };

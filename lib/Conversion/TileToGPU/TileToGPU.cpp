@@ -143,7 +143,12 @@ static FailureOr<GPUKernelInfo> emitRoleKernel(ProgramOp program,
   info.strategy = Strategy::Roles;
   ScalarBuilder b(program.getLoc(), program.getContext());
   KernelBuilder kernel(program, b);
-  LLVM::LLVMFuncOp function = kernel.createKernel(symbol, info.threads);
+  LLVM::LLVMFuncOp function =
+      kernel.createKernel(symbol, info.threads, plan.maps.all().size());
+  for (const TensorMap &map : plan.maps.all())
+    info.tensorMaps.push_back(
+        {program.getArgument_(map.argument).getName().str(), map.rows,
+         kSlabColumns});
   // Without it ptxas does not know how many registers a thread starts with,
   // unless all 65536 go to the threads evenly, and ignores setmaxnreg (C7508).
   function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),

@@ -125,8 +125,21 @@ static Json toJson(const runtime::KernelInfo &kernel) {
     json["threads"] = kernel.threads;
     json["shared"] = kernel.shared;
     json["items_per_block"] = kernel.itemsPerBlock;
+    for (const runtime::TensorMapInfo &map : kernel.tensorMaps)
+      json["tensor_maps"].push_back({{"argument", map.argument},
+                                     {"rows", map.rows},
+                                     {"columns", map.columns}});
   }
   return json;
+}
+
+/// The lowest version whose readers can play the bundle.
+static int64_t versionOf(const runtime::Manifest &manifest) {
+  for (const runtime::EntryInfo &entry : manifest.entries)
+    for (const runtime::KernelInfo &kernel : entry.kernels)
+      if (!kernel.tensorMaps.empty())
+        return 2;
+  return 1;
 }
 
 std::string prism::printManifest(const Bundle &bundle) {
@@ -156,7 +169,7 @@ std::string prism::printManifest(const Bundle &bundle) {
                        {"kernels", kernels},
                        {"choice", choice}});
   }
-  Json manifest = {{"prism_manifest", runtime::manifestVersion},
+  Json manifest = {{"prism_manifest", versionOf(bundle.manifest)},
                    {"compiler", bundle.manifest.compiler},
                    {"name", bundle.manifest.name}};
   if (!bundle.spec.empty())

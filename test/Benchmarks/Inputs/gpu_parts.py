@@ -1,5 +1,7 @@
 """What the suite gpu-forward does without a GPU and without PyTorch. usage: gpu_parts.py BENCHMARKS BUNDLE"""
 
+import ctypes
+import math
 import os
 import sys
 
@@ -24,12 +26,18 @@ except LookupError as error:
 
 
 class Tensor:
-    """As much of a tensor as the words ask for."""
+    """As much of a tensor as the words and maps ask for."""
 
     dtype = "torch.bfloat16"
 
-    def __init__(self, *strides):
-        self.strides = strides
+    def __init__(self, *strides, shape=()):
+        self.strides, self.shape = strides, shape
+
+    def numel(self):
+        return math.prod(self.shape)
+
+    def element_size(self):
+        return 2
 
     def dim(self):
         return len(self.strides)
@@ -48,3 +56,20 @@ except TypeError as error:
 two = {"arguments": [{"name": "x", "dtype": "bf16", "axes": "bth", "optional": False},
                      {"name": "n", "dtype": "i64", "axes": "n", "optional": True}]}
 print("words", *gpu_driver.words(two, {"x": Tensor(8, -4, 1)}, 3, 7))
+
+
+def encode(dtype, found, box, to):
+    """Leaves what it was told last in `told`, and a mark in the map."""
+    encode.told = (dtype, *found, box)
+    ctypes.memset(to, 171, 128)
+    return True
+
+
+rows = {"arguments": [{"name": "x", "dtype": "bf16", "axes": "bhtk", "optional": True}]}
+wants = {"tensor_maps": [{"argument": "x", "rows": 16, "columns": 64}]}
+for tensor in (Tensor(4800, 1600, 40, 1, shape=(2, 3, 40, 40)), Tensor(7, 1600, 40, 1, shape=(1, 3, 40, 40)),
+               Tensor(4800, 1600, 41, 1, shape=(2, 3, 39, 40)), Tensor(4800, 1600, 40, 1, shape=(2, 3, 0, 40)), None):
+    encode.told = None
+    made = gpu_driver.parameter(rows, wants, {"x": tensor}, 2, 40, encode)
+    print("map", len(made), ctypes.addressof(made) % 64, made[7], made[15] == made[23], hex(made[8]), hex(made[23]), encode.told)
+print("no maps", len(gpu_driver.parameter(rows, {}, {}, 2, 40, encode)))

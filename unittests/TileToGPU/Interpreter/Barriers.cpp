@@ -70,20 +70,27 @@ void Barriers::completePhase(MBarrier &barrier) {
   barrier.current.clear();
 }
 
+static void addTo(Clock &sum, const Clock &clock, unsigned agents) {
+  sum.resize(agents);
+  for (size_t i = 0; i < clock.size(); ++i)
+    sum[i] = std::max(sum[i], clock[i]);
+}
+
 void Barriers::arrive(MBarrier &barrier, int64_t count, const Clock &release) {
   if (count < 1 || count > barrier.pending)
     return fail("an mbarrier of " + Twine(barrier.expected) +
                 " arrivals gets " + Twine(count) + " where " +
                 Twine(barrier.pending) + " are pending");
-  barrier.current.resize(clocks.countAgents());
-  for (size_t i = 0; i < release.size(); ++i)
-    barrier.current[i] = std::max(barrier.current[i], release[i]);
+  addTo(barrier.current, release, clocks.countAgents());
   barrier.pending -= count;
   completePhase(barrier);
 }
 
-void Barriers::expectBytes(MBarrier &barrier, int64_t bytes) {
-  barrier.bytes += bytes;
+void Barriers::completeBytes(MBarrier &barrier, int64_t bytes,
+                             const Clock &release) {
+  addTo(barrier.current, release, clocks.countAgents());
+  barrier.bytes -= bytes;
+  completePhase(barrier);
 }
 
 std::string Barriers::describe(uint64_t address) const {
@@ -92,6 +99,8 @@ std::string Barriers::describe(uint64_t address) const {
     return "no mbarrier";
   return (Twine("mbarrier at byte ") + Twine(address) + ", phase " +
           Twine(it->second.phase) + ", " + Twine(it->second.pending) + " of " +
-          Twine(it->second.expected) + " arrivals pending")
+          Twine(it->second.expected) + " arrivals pending" +
+          (it->second.bytes ? ", " + Twine(it->second.bytes) + " bytes to come"
+                            : Twine("")))
       .str();
 }

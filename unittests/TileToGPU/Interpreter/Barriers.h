@@ -44,7 +44,8 @@ public:
   MBarrier *find(uint64_t address, unsigned thread);
   /// `count` arrivals with what `release` holds.
   void arrive(MBarrier &barrier, int64_t count, const Clock &release);
-  void expectBytes(MBarrier &barrier, int64_t bytes);
+  /// An engine has written so many of the bytes expected.
+  void completeBytes(MBarrier &barrier, int64_t bytes, const Clock &release);
   void completePhase(MBarrier &barrier);
   std::string describe(uint64_t address) const;
 

@@ -3,10 +3,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Everything that touches memory on its own account is an *agent*: each thread,
-// and for each warp its copies that an mbarrier tracks and its share of a
-// wgmma. An agent's clock counts its releases. A thread's row says up to which
-// clock it knows each agent, so whether an access happened before it is one
-// comparison, in whatever order the threads were run.
+// and for each warp its copies that an mbarrier tracks, its share of a wgmma
+// and the boxes that it issued. An agent's clock counts its releases. A
+// thread's row says up to which clock it knows each agent, so whether an access
+// happened before it is one comparison, in whatever order the threads were run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,14 +33,20 @@ public:
   unsigned countAgents() const { return agents; }
   unsigned copyAgent(unsigned warp) const { return threads + warp; }
   unsigned wgmmaAgent(unsigned warp) const { return threads + warps + warp; }
+  unsigned boxAgent(unsigned warp) const { return threads + 2 * warps + warp; }
   bool isThread(unsigned agent) const { return agent < threads; }
+  bool isBox(unsigned agent) const { return agent >= boxAgent(0); }
 
   const uint32_t *row(unsigned thread) const { return &rows[thread * agents]; }
   Moment now(unsigned thread) const {
     return {row(thread)[thread], uint16_t(thread)};
   }
+  /// Up to which clock `thread` knows an agent.
+  uint32_t known(unsigned thread, unsigned agent) const {
+    return row(thread)[agent];
+  }
   bool knows(unsigned thread, Moment moment) const {
-    return row(thread)[moment.agent] >= moment.clock;
+    return known(thread, moment.agent) >= moment.clock;
   }
 
   /// What `thread` knows goes into `clock`; what it does from now on does not.

@@ -18,6 +18,7 @@ Machine::Machine(const Program &program, unsigned threads, uint64_t sharedBytes,
       barriers(clocks, [this](const Twine &what) { fail(what); }),
       copies(*this, threads,
              options.copies == InterpreterOptions::Copies::Late),
+      boxes(*this, options.copies == InterpreterOptions::Copies::Late),
       warps((threads + 31) / 32), shapes((threads + 127) / 128),
       random(options.seed) {
   for (unsigned i = 0; i < warps.size(); ++i) {
@@ -85,12 +86,17 @@ void Machine::storeGlobal(uint64_t address, unsigned bytes, const void *from,
   std::memcpy(reinterpret_cast<void *>(address), from, bytes);
 }
 
+const void *Machine::parameterAt(uint64_t address, unsigned bytes) const {
+  if (bytes > parameterBytes() || address > parameterBytes() - bytes)
+    return nullptr;
+  return reinterpret_cast<const char *>(parameter.data()) + address;
+}
+
 void Machine::loadParameter(uint64_t address, unsigned bytes, void *to) {
-  if (address % bytes || bytes > parameterBytes() ||
-      address > parameterBytes() - bytes)
+  const void *from = parameterAt(address, bytes);
+  if (address % bytes || !from)
     return fail("parameter read out of bounds");
-  std::memcpy(to, reinterpret_cast<const char *>(parameter.data()) + address,
-              bytes);
+  std::memcpy(to, from, bytes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -216,10 +222,12 @@ void Machine::run(llvm::ArrayRef<uint64_t> words) {
       isAlive = true;
       hasProgress |= runWarp(*warp, isRandom ? 1 + random() % 200 : 1 << 20);
     }
+    if (!isAlive && !boxes.isEmpty())
+      fail("the block ends while a box is on its way to it");
     if (!isAlive || hasFailed())
       return;
     idle = hasProgress ? 0 : idle + 1;
-    if (idle && copies.landOne())
+    if (idle && (copies.landOne() || boxes.landOne()))
       idle = 0;
     if (idle > 64)
       return reportDeadlock();

@@ -12,6 +12,7 @@
 #define PRISM_UNITTESTS_TILETOGPU_INTERPRETER_MACHINE_H
 
 #include "Barriers.h"
+#include "Boxes.h"
 #include "Copies.h"
 #include "SharedMemory.h"
 #include "mlir/IR/Operation.h"
@@ -23,7 +24,7 @@
 namespace prism::test {
 
 struct InterpreterOptions {
-  /// When the bytes of a cp.async arrive: at once, or as late as waits allow.
+  /// When the bytes of a copy arrive: at once, or as late as waits allow.
   enum class Copies { Early, Late } copies = Copies::Early;
   /// Which warp goes first, and in Random for how long.
   enum class Order { Ascending, Descending, Random } order = Order::Ascending;
@@ -118,6 +119,8 @@ public:
   void storeGlobal(uint64_t address, unsigned bytes, const void *from,
                    unsigned thread);
   void loadParameter(uint64_t address, unsigned bytes, void *to);
+  /// Null if that is outside.
+  const void *parameterAt(uint64_t address, unsigned bytes) const;
   uint64_t parameterBytes() const { return parameter.size() * 8; }
 
   const Program &program;
@@ -127,6 +130,7 @@ public:
   SharedMemory shared;
   Barriers barriers;
   CopyQueue copies;
+  BoxQueue boxes;
   std::vector<Warp> warps;
   std::vector<std::vector<uint16_t>> shapes; ///< N of each group's wgmmas
   std::vector<std::pair<uint64_t, size_t>> allowed;

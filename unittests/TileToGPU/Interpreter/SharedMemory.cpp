@@ -42,7 +42,7 @@ void SharedMemory::checkWritten(const Cell &cell, uint64_t address,
     return fail("access to byte " + Twine(address) + " of an mbarrier");
   if (cell.isPending)
     return fail("thread " + Twine(thread) + " reads byte " + Twine(address) +
-                ", to which a cp.async is on its way: its wait is missing");
+                ", to which a copy is on its way: its wait is missing");
   if (!cell.written.clock)
     return fail("missing barrier or write: thread " + Twine(thread) +
                 " reads byte " + Twine(address) + ", not written so far");
@@ -54,8 +54,7 @@ void SharedMemory::checkWritten(const Cell &cell, uint64_t address,
                 " wrote");
   fail("missing wait: thread " + Twine(thread) + " reads byte " +
        Twine(address) +
-       " that a cp.async wrote, without having waited for its "
-       "mbarrier");
+       " that a copy wrote, without having waited for its mbarrier");
 }
 
 void SharedMemory::addReader(Cell &cell, unsigned thread) {
@@ -115,7 +114,7 @@ void SharedMemory::checkOverwrite(Cell &cell, uint64_t address,
     return fail("access to byte " + Twine(address) + " of an mbarrier");
   if (cell.isPending)
     return fail("thread " + Twine(thread) + " writes byte " + Twine(address) +
-                ", to which a cp.async is on its way");
+                ", to which a copy is on its way");
   if (!clocks.knows(thread, cell.written))
     return fail("missing barrier: two threads write byte " + Twine(address) +
                 ", " + Twine(thread) + " after " + Twine(cell.written.agent));
@@ -166,6 +165,21 @@ void SharedMemory::beginCopy(uint64_t address, unsigned bytes,
   }
 }
 
+void SharedMemory::beginBox(uint64_t address, unsigned bytes, unsigned thread) {
+  if (!isInside(address, bytes, "box"))
+    return;
+  for (uint64_t at = address; at < address + bytes; at += 2) {
+    Moment write = cell(at).written;
+    if (write.clock && clocks.isThread(write.agent) &&
+        clocks.knows(thread, write) &&
+        !clocks.isFenced(write, clocks.known(thread, write.agent)))
+      return fail("missing fence.proxy: a box overwrites byte " + Twine(at) +
+                  " that thread " + Twine(write.agent) +
+                  " wrote and handed over without a fence.proxy async");
+  }
+  beginCopy(address, bytes, thread);
+}
+
 void SharedMemory::land(uint64_t address, unsigned bytes, const void *from) {
   std::memcpy(&data[address - kBase], from, bytes);
 }
@@ -184,7 +198,7 @@ void SharedMemory::checkWgmmaCell(const Cell &cell, uint64_t address,
     return fail("a wgmma reads byte " + Twine(address) + " of an mbarrier");
   if (cell.isPending)
     return fail("a wgmma reads byte " + Twine(address) +
-                ", to which a cp.async is on its way: its wait is missing");
+                ", to which a copy is on its way: its wait is missing");
   if (!write.clock)
     return fail("missing barrier or write: a wgmma reads byte " +
                 Twine(address) + ", not written so far");
@@ -193,8 +207,10 @@ void SharedMemory::checkWgmmaCell(const Cell &cell, uint64_t address,
     return fail("missing barrier or wait: a wgmma reads byte " +
                 Twine(address) + " that " +
                 (clocks.isThread(write.agent) ? "thread " + Twine(write.agent)
-                                              : Twine("a cp.async")) +
+                                              : Twine("a copy")) +
                 " wrote, and some thread of its warp group did not wait");
+  if (clocks.isBox(write.agent))
+    return; // written by the path by which wgmmas read
   bool isFenced =
       clocks.isThread(write.agent)
           ? clocks.isFenced(write, known)

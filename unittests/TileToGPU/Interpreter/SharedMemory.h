@@ -3,7 +3,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Bytes, and for every two of them who wrote them, who read them since, and
-// whether a cp.async is on its way to them. An access that is not ordered with
+// whether a copy is on its way to them. An access that is not ordered with
 // those by the clocks is a race, whether or not it did harm in this run.
 //
 //===----------------------------------------------------------------------===//
@@ -40,6 +40,8 @@ public:
 
   /// A cp.async is issued; until endCopy the bytes belong to it.
   void beginCopy(uint64_t address, unsigned bytes, unsigned thread);
+  /// The same for a box, which comes by another path than what threads wrote.
+  void beginBox(uint64_t address, unsigned bytes, unsigned thread);
   void land(uint64_t address, unsigned bytes, const void *from);
   void endCopy(uint64_t address, unsigned bytes, Moment as);
 

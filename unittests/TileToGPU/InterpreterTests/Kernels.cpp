@@ -65,6 +65,13 @@ Kernel::~Kernel() = default;
 
 std::string Kernel::run(ArrayRef<uint8_t> in, MutableArrayRef<uint8_t> out,
                         InterpreterOptions options) {
+  return run({reinterpret_cast<uint64_t>(in.data()),
+              reinterpret_cast<uint64_t>(out.data())},
+             in, out, options);
+}
+
+std::string Kernel::run(ArrayRef<uint64_t> words, ArrayRef<uint8_t> in,
+                        ArrayRef<uint8_t> out, InterpreterOptions options) {
   if (!module)
     return "the text does not parse";
   KernelInterpreter interpreter(
@@ -72,8 +79,7 @@ std::string Kernel::run(ArrayRef<uint8_t> in, MutableArrayRef<uint8_t> out,
       options);
   interpreter.allow(in.data(), in.size());
   interpreter.allow(out.data(), out.size());
-  interpreter.runBlock(0, {reinterpret_cast<uint64_t>(in.data()),
-                           reinterpret_cast<uint64_t>(out.data())});
+  interpreter.runBlock(0, words);
   return interpreter.error();
 }
 

@@ -36,6 +36,9 @@ public:
   std::string run(llvm::ArrayRef<uint8_t> in,
                   llvm::MutableArrayRef<uint8_t> out,
                   InterpreterOptions options = {});
+  /// The same with these words.
+  std::string run(llvm::ArrayRef<uint64_t> words, llvm::ArrayRef<uint8_t> in,
+                  llvm::ArrayRef<uint8_t> out, InterpreterOptions options);
   std::string run(InterpreterOptions options = {}) {
     std::vector<uint8_t> in(65536), out(65536);
     return run(in, out, options);

@@ -318,7 +318,7 @@ TEST(CopyAsync, TwoGroupsAndZeroFill) {
 }
 
 TEST(CopyAsync, Faults) {
-  const char *onItsWay = "a cp.async is on its way";
+  const char *onItsWay = "a copy is on its way";
   EXPECT_TRUE(has(faultOf(copied, "nvvm.cp.async.wait.group 1"), onItsWay));
   EXPECT_TRUE(has(faultOf(copied, "nvvm.cp.async.wait.group 0"), onItsWay));
   EXPECT_TRUE(has(faultOf(copied, "wait.group 1", "wait.group 2"), onItsWay));
@@ -375,7 +375,7 @@ TEST(CopyAsync, TrackedByMBarrierFaults) {
   EXPECT_TRUE(has(fault("nvvm.cp.async.mbarrier.arrive %bar {noinc = true} : "
                         "!llvm.ptr<3>",
                         "%s = nvvm.mbarrier.arrive %bar : !llvm.ptr<3> -> i64"),
-                  "a cp.async is on its way"));
+                  "a copy is on its way"));
   // Without noinc the arrival is one more than the mbarrier waits for.
   EXPECT_TRUE(has(fault("{noinc = true}"), "deadlock"));
 }

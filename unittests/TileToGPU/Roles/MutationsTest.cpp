@@ -96,8 +96,9 @@ bool isMissed(RoleKernel &kernel) {
     options.order = order;
     options.seed = 3;
     options.limit = 30000000; // a wait that never ends
-    if (!kernel.run(options).empty())
-      return true;
+    for (bool hasMaps : {true, false})
+      if (!kernel.run(options, {0, 0, hasMaps}).empty())
+        return true;
   }
   return false;
 }

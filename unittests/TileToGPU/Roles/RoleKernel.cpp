@@ -8,6 +8,7 @@
 #include "Prism/Registration/Registration.h"
 #include "Prism/Spec/Spec.h"
 #include "mlir/IR/Verifier.h"
+#include "prism-runtime/TensorMaps.h"
 #include "llvm/ADT/StringExtras.h"
 #include "gtest/gtest.h"
 
@@ -73,6 +74,10 @@ RoleKernel::RoleKernel(const std::string &text,
   }
   EXPECT_EQ(made->strategy, tiletogpu::Strategy::Roles);
   EXPECT_EQ(made->itemsPerBlock, 1);
+  for (const tiletogpu::TensorMapBox &box : made->tensorMaps) {
+    maps.push_back({box.argument, box.rows, box.columns});
+    EXPECT_TRUE(info.locate(maps.back())) << box.argument;
+  }
   numThreads = made->threads;
   numSharedBytes = made->sharedBytes;
   function = kernels->lookupSymbol<LLVM::LLVMFuncOp>("kernel");
@@ -167,12 +172,34 @@ struct RoleKernel::Memory {
   }
 };
 
+/// What the driver does, in the interpreter's form.
+static bool encodeMap(const runtime::TensorMap &map, void *to) {
+  TensorMap made;
+  made.address = map.address;
+  made.rank = map.rank;
+  for (unsigned axis = 0; axis < map.rank; ++axis) {
+    made.strides[axis] = map.strides[axis];
+    made.extents[axis] = uint32_t(map.extents[axis]);
+    made.box[axis] = map.box[axis];
+  }
+  std::memcpy(to, &made, sizeof(made));
+  return true;
+}
+
 std::string RoleKernel::run(const InterpreterOptions &options, Placement place,
                             std::optional<int64_t> onlyBlock) {
   Memory memory(place, inputs, blank);
   auto call = runtime::bindCall(info, memory.bindings);
   if (!call)
     return call.error();
+  std::vector<uint64_t> parameter(runtime::parameterBytes(maps, *call) / 8);
+  boxes = 0;
+  runtime::writeParameter(
+      maps, *call,
+      [&](const runtime::TensorMap &map, void *to) {
+        return place.hasMaps && encodeMap(map, to);
+      },
+      parameter.data());
   int64_t blocks = *runtime::workItems(*call, valueBlocks);
   for (int64_t block = 0; block < blocks; ++block) {
     if (block != onlyBlock.value_or(block))
@@ -180,8 +207,9 @@ std::string RoleKernel::run(const InterpreterOptions &options, Placement place,
     KernelInterpreter interpreter(function, numThreads, numSharedBytes,
                                   options);
     memory.allow(interpreter);
-    if (!interpreter.runBlock(block, call->words, blocks))
+    if (!interpreter.runBlock(block, parameter, blocks))
       return "block " + std::to_string(block) + ": " + interpreter.error();
+    boxes += interpreter.countBoxes();
   }
   if (onlyBlock)
     return "";

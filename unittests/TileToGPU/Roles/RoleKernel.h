@@ -21,8 +21,9 @@ namespace prism::test {
 
 /// How the arrays of a call lie in memory.
 struct Placement {
-  int64_t offset = 0; ///< elements from an address that 256 divides
-  int64_t pad = 0;    ///< elements between rows of the last axis
+  int64_t offset = 0;  ///< elements from an address that 256 divides
+  int64_t pad = 0;     ///< elements between rows of the last axis
+  bool hasMaps = true; ///< tensor maps of those that can have one
 };
 
 class RoleKernel {
@@ -38,6 +39,10 @@ public:
   mlir::LLVM::LLVMFuncOp kernel() const { return function; }
   int64_t threads() const { return numThreads; }
   int64_t sharedBytes() const { return numSharedBytes; }
+  /// Arguments that it can read by tensor maps.
+  const std::vector<runtime::TensorMapInfo> &tensorMaps() const { return maps; }
+  /// How many boxes the blocks of the last call read by them.
+  int64_t countBoxes() const { return boxes; }
 
   /// Random inputs, and what the recurrence makes of them.
   void prepare(const check::InputOptions &options);
@@ -57,6 +62,8 @@ private:
   mlir::func::FuncOp entry;
   mlir::LLVM::LLVMFuncOp function;
   runtime::EntryInfo info;
+  std::vector<runtime::TensorMapInfo> maps;
+  int64_t boxes = 0;
   std::string reason;
   int64_t numThreads = 0, numSharedBytes = 0, valueBlocks = 1;
   check::HostArrays inputs, blank, references;

@@ -43,15 +43,22 @@ InputOptions callOf(int64_t steps, GateSet gates = GateSet::mild,
   return options;
 }
 
+/// With tensor maps, of what can have them, and without.
 void expectRight(RoleKernel &kernel, const InputOptions &call,
                  Placement place = {}, const std::string &spec = "") {
   kernel.prepare(call);
-  EXPECT_EQ(kernel.run(nextOptions(), place), "")
-      << "steps " << call.steps << ", " << call.lengths.size()
-      << " packed sequences, gates " << int(call.gates) << ", "
-      << (call.initialState ? "" : "no ") << "initial state, offset "
-      << place.offset << ", pad " << place.pad << "\n"
-      << spec;
+  for (bool hasMaps : {true, false}) {
+    place.hasMaps = hasMaps;
+    EXPECT_EQ(kernel.run(nextOptions(), place), "")
+        << "steps " << call.steps << ", " << call.lengths.size()
+        << " packed sequences, gates " << int(call.gates) << ", "
+        << (call.initialState ? "" : "no ") << "initial state, offset "
+        << place.offset << ", pad " << place.pad << ", "
+        << (hasMaps ? "" : "no ") << "maps\n"
+        << spec;
+    if (kernel.countBoxes() == 0)
+      return; // it has read nothing by them
+  }
 }
 
 void expectRight(const Model &model, const InputOptions &call,
@@ -259,6 +266,7 @@ TEST_P(EveryModel, EveryOrder) {
         options.order = order;
         options.seed = seed + fromEnvironment("PRISM_SEED", 1);
         EXPECT_EQ(kernel.run(options), "");
+        EXPECT_EQ(kernel.run(options, {0, 0, false}), "");
       }
 }
 
@@ -266,6 +274,72 @@ INSTANTIATE_TEST_SUITE_P(All, EveryModel, testing::ValuesIn(kModels),
                          [](const testing::TestParamInfo<const char *> &info) {
                            return std::string(info.param);
                          });
+
+//===----------------------------------------------------------------------===//
+// Boxes
+//===----------------------------------------------------------------------===//
+
+/// The boxes of a call, which is right too.
+int64_t boxesOf(RoleKernel &kernel, const InputOptions &call,
+                Placement place = {}) {
+  kernel.prepare(call);
+  EXPECT_EQ(kernel.run(nextOptions(), place), "");
+  return kernel.countBoxes();
+}
+
+InputOptions packedCall(std::vector<int64_t> lengths) {
+  InputOptions call = callOf(0);
+  call.lengths = std::move(lengths);
+  return call;
+}
+
+TEST(Boxes, OfWholeChunksAndOfTheLastOnesOfArrays) {
+  Model model; // Gated DeltaNet: keys, queries and values, of one slab each
+  RoleKernel kernel(specOf(model));
+  ASSERT_EQ(kernel.whyNot(), "");
+  std::vector<std::string> names;
+  for (const runtime::TensorMapInfo &map : kernel.tensorMaps()) {
+    names.push_back(map.argument);
+    EXPECT_EQ(map.rows, 64);
+    EXPECT_EQ(map.columns, 64);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"k", "q", "v"}));
+  EXPECT_EQ(boxesOf(kernel, callOf(0)), 0);
+  EXPECT_EQ(boxesOf(kernel, callOf(130)), 3 * 3);
+  EXPECT_EQ(boxesOf(kernel, callOf(130), {0, 0, false}), 0);
+  // Behind a packed sequence lies the next one.
+  EXPECT_EQ(boxesOf(kernel, packedCall({130, 63, 64, 0, 65})), 4 * 3);
+  // No map of what 16 bytes do not divide; one of what they do.
+  EXPECT_EQ(boxesOf(kernel, callOf(64), {1, 0}), 0);
+  EXPECT_EQ(boxesOf(kernel, callOf(64), {0, 1}), 0);
+  EXPECT_EQ(boxesOf(kernel, callOf(64), {8, 8}), 3);
+}
+
+TEST(Boxes, OfEverySlabBlockAndHead) {
+  Model model;
+  model.keys = 80; // two slabs, the second one with zeros behind
+  model.values = 192;
+  model.keyHeads = 1;
+  model.valueHeads = 2;
+  model.headFirst = true;
+  RoleKernel kernel(specOf(model), 64);
+  ASSERT_EQ(kernel.whyNot(), "");
+  EXPECT_EQ(boxesOf(kernel, callOf(65)), 2 * 3 * 2 * (2 + 2 + 1));
+}
+
+TEST(Boxes, NotInReverseNorOfPartsOfSlabs) {
+  Model model;
+  model.reverse = true;
+  EXPECT_TRUE(RoleKernel(specOf(model)).tensorMaps().empty());
+  model.reverse = false;
+  model.values = 192;
+  RoleKernel kernel(specOf(model), 96);
+  ASSERT_EQ(kernel.whyNot(), "");
+  std::vector<std::string> names;
+  for (const runtime::TensorMapInfo &map : kernel.tensorMaps())
+    names.push_back(map.argument);
+  EXPECT_EQ(names, (std::vector<std::string>{"k", "q"}));
+}
 
 //===----------------------------------------------------------------------===//
 // Random chains

@@ -25,6 +25,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
+#include <vector>
 
 namespace prism::tile {
 class ProgramOp;
@@ -47,12 +48,20 @@ struct GPUOptions {
   int64_t threads = 256;
 };
 
+/// A kernel reads boxes of an argument by a tensor map, if the call has one.
+struct TensorMapBox {
+  std::string argument;
+  int64_t rows = 0, columns = 0;
+};
+
 struct GPUKernelInfo {
   std::string symbol;
   int64_t threads = 0;
   int64_t sharedBytes = 0;
   int64_t itemsPerBlock = 1;
   Strategy strategy = Strategy::Shared;
+  /// Behind the words, in this order.
+  std::vector<TensorMapBox> tensorMaps;
   /// Why the register strategy was not taken; empty when it was or was not
   /// asked for.
   std::string declined;

@@ -282,6 +282,26 @@ void Instructions::copyAsync(Value to, Value from, int64_t size, Value bytes) {
                                      : NVVM::LoadCacheModifierKind::CA,
                           bytes);
 }
+void Instructions::copyBox(Value to, Value map, ValueRange coordinates,
+                           Value barrier) {
+  // In the block's own memory, named as a place of its cluster: PTX before 8.6
+  // knows no other.
+  auto cluster = LLVM::LLVMPointerType::get(
+      b.getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster));
+  NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+      b, LLVM::AddrSpaceCastOp::create(b, cluster, to), map, coordinates,
+      barrier, ValueRange(), Value(), Value(), NVVM::TMALoadMode::TILE,
+      /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(), Value());
+}
+
+void Instructions::expectBytes(Value barrier, int64_t bytes) {
+  NVVM::MBarrierExpectTxOp::create(b, barrier, b.i32(bytes));
+}
+
+Value Instructions::elect() {
+  return NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
+}
+
 void Instructions::commitCopies() { NVVM::CpAsyncCommitGroupOp::create(b); }
 void Instructions::waitForCopies(int64_t groupsLeft) {
   NVVM::CpAsyncWaitGroupOp::create(b, uint32_t(groupsLeft));

@@ -83,6 +83,14 @@ public:
   /// Copies 4 or 16 bytes: the first `bytes` of them as they are, then zeros.
   void copyAsync(mlir::Value to, mlir::Value from, int64_t size,
                  mlir::Value bytes);
+  /// The copy engine fills one slab: the box of `map` at `coordinates`, in the
+  /// 128-byte swizzle. Its bytes are counted down on `barrier`, which was told
+  /// to expect them. One thread.
+  void copyBox(mlir::Value to, mlir::Value map, mlir::ValueRange coordinates,
+               mlir::Value barrier);
+  void expectBytes(mlir::Value barrier, int64_t bytes);
+  /// True in one lane of the warp.
+  mlir::Value elect();
   void commitCopies();
   void waitForCopies(int64_t groupsLeft);
   void setRegisters(int64_t count, bool more);

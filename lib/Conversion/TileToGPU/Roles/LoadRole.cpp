@@ -50,34 +50,125 @@ void LoadRole::emit() {
 }
 
 void LoadRole::emitIteration(scf::ForOp loop) {
-  SmallVector<Value> channels;
+  SmallVector<Message> messages;
   for (Operation &op : loop.getBody()->without_terminator()) {
-    if (auto send = dyn_cast<SendOp>(op)) {
-      emitSend(send);
-      channels.push_back(send.getChannel());
-    } else if (!isa<LoadOp>(op)) {
+    if (auto send = dyn_cast<SendOp>(op))
+      messages.push_back(emitSend(send));
+    else if (!isa<LoadOp>(op))
       kernel.cloneScalarOp(&op);
-    }
   }
   // In the order in which they were sent, each as soon as it has arrived.
-  for (auto [i, channel] : llvm::enumerate(channels)) {
-    in.waitForCopies(channels.size() - 1 - i);
-    ports.publish(channel);
-  }
+  for (auto [i, message] : llvm::enumerate(messages))
+    publish(message, messages.size() - 1 - i);
 }
 
-void LoadRole::emitSend(SendOp send) {
-  Value channel = send.getChannel();
-  ports.acquire(channel);
+/// Everything of a message is on its way after this, as one group of copies.
+LoadRole::Message LoadRole::emitSend(SendOp send) {
+  Message message;
+  message.channel = send.getChannel();
+  ports.acquire(message.channel);
+  SmallVector<Part> mapped, others;
+  SmallVector<LoadOp> mappedLoads;
   for (auto [i, value] : llvm::enumerate(send.getValues())) {
     auto load = value.getDefiningOp<LoadOp>();
-    Value to = ports.part(channel, i);
-    if (tensorType(value).getRank() == 2)
-      copyMatrix(load, to);
-    else
-      copyVector(load, to);
+    Part part{load, ports.part(message.channel, i)};
+    message.isForProducts |= tensorType(value).getRank() == 2;
+    if (maps.numberOf(load)) {
+      mapped.push_back(part);
+      mappedLoads.push_back(load);
+    } else {
+      others.push_back(part);
+    }
   }
+  if (!mapped.empty()) {
+    Value byMaps = canUseMaps(mappedLoads);
+    auto choice = scf::IfOp::create(b, TypeRange(), byMaps, true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(choice.thenBlock());
+    copyBoxes(mapped, ports.full(message.channel));
+    if (others.empty()) {
+      ports.publishWithoutFence(message.channel);
+      message.isPublished = byMaps;
+    }
+    b.setInsertionPointToStart(choice.elseBlock());
+    for (Part part : mapped)
+      copyMatrix(part.load, part.to);
+  }
+  for (Part part : others)
+    if (tensorType(part.load.getResult()).getRank() == 2)
+      copyMatrix(part.load, part.to);
+    else
+      copyVector(part.load, part.to);
   in.commitCopies();
+  return message;
+}
+
+/// Publishes a message, unless it is, once all but so many groups have landed.
+void LoadRole::publish(const Message &message, int64_t groupsLeft) {
+  OpBuilder::InsertionGuard guard(b);
+  if (message.isPublished) {
+    Value isLeft = arith::XOrIOp::create(b, message.isPublished,
+                                         b.integer(b.getI1Type(), 1));
+    auto choice = scf::IfOp::create(b, isLeft);
+    b.setInsertionPointToStart(choice.thenBlock());
+  }
+  in.waitForCopies(groupsLeft);
+  if (message.isForProducts)
+    ports.publish(message.channel);
+  else
+    ports.publishWithoutFence(message.channel);
+}
+
+//===----------------------------------------------------------------------===//
+// By the copy engine
+//===----------------------------------------------------------------------===//
+
+/// Whether the call has maps of all these, and their rows end with the sequence
+/// or the array does too. The same for all threads of the block.
+Value LoadRole::canUseMaps(ArrayRef<LoadOp> loads) {
+  Value can;
+  for (LoadOp load : loads) {
+    can = b.both(can, kernel.hasTensorMap(*maps.numberOf(load)));
+    if (!kernel.packed())
+      continue;
+    Slice slice = Slice::of(load);
+    Value end = b.add(b.wide(kernel.scalars.lookup(slice.offsets[0])),
+                      b.i64(slice.extents[0]));
+    Value isWhole = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, end,
+                                          kernel.length());
+    Value isAlone =
+        arith::XOrIOp::create(b, kernel.packed(), b.integer(b.getI1Type(), 1));
+    can = b.both(can, arith::OrIOp::create(b, isWhole, isAlone));
+  }
+  return can;
+}
+
+/// One thread of the team issues a box for each slab.
+void LoadRole::copyBoxes(ArrayRef<Part> parts, Value barrier) {
+  OpBuilder::InsertionGuard guard(b);
+  auto warpZero = scf::IfOp::create(b, in.equals(warp, 0));
+  b.setInsertionPointToStart(warpZero.thenBlock());
+  auto elected = scf::IfOp::create(b, in.elect());
+  b.setInsertionPointToStart(elected.thenBlock());
+  auto layoutOf = [](const Slice &slice) {
+    return Swizzled{slice.extents[0], slice.extents[1]};
+  };
+  int64_t bytes = 0;
+  for (Part part : parts)
+    bytes += layoutOf(Slice::of(part.load)).bytes();
+  in.expectBytes(barrier, bytes);
+  for (Part part : parts) {
+    Slice slice = Slice::of(part.load);
+    Swizzled layout = layoutOf(slice);
+    Value map = kernel.tensorMap(*maps.numberOf(part.load));
+    Value row = b.wide(kernel.scalars.lookup(slice.offsets.front())),
+          column = b.wide(kernel.scalars.lookup(slice.offsets.back()));
+    for (int64_t slab = 0; slab < layout.slabs(); ++slab)
+      in.copyBox(in.advance(part.to, slab * layout.slabBytes()), map,
+                 kernel.mapCoordinates(
+                     slice, row, b.add(column, b.i64(slab * kSlabColumns))),
+                 barrier);
+  }
 }
 
 //===----------------------------------------------------------------------===//

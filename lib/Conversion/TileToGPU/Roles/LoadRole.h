@@ -9,9 +9,19 @@
 // phases from even ones, so a team must not be so far ahead as to wait for a
 // slot's next round but one.
 //
-// A matrix goes by asynchronous copies of 16 bytes, with zeros for what lies
-// outside; where an array is not aligned to 16 bytes, element by element, which
-// is slow and is right.
+// A matrix goes by the fastest of three ways that serves it:
+//
+//  * the copy engine (TensorMaps.h), one box for each slab, issued by one
+//    thread: where the call has a tensor map of the array, and the rows behind
+//    the sequence's end, if any, are also behind the array's, where the engine
+//    finds zeros. Rows of another packed sequence would not be.
+//  * asynchronous copies of 16 bytes, with zeros for what lies outside;
+//  * element by element, where an array is not aligned to 16 bytes.
+//
+// Which one is decided for a whole message, by the block as one. The barrier
+// cannot tell: every warp of the team arrives once in any case, and the bytes
+// that the engine still owes are counted besides. So a message that is nothing
+// but boxes is published at once, and the others when their copies have landed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,14 +36,27 @@ class LoadRole {
 public:
   /// `warp`: number within the role, i32.
   LoadRole(KernelBuilder &kernel, ScalarBuilder &b, Instructions &in,
-           Ports &ports, tile::RoleOp role, mlir::Value warp, mlir::Value lane)
-      : kernel(kernel), b(b), in(in), ports(ports), role(role), warp(warp),
-        lane(lane) {}
+           Ports &ports, const TensorMaps &maps, tile::RoleOp role,
+           mlir::Value warp, mlir::Value lane)
+      : kernel(kernel), b(b), in(in), ports(ports), maps(maps), role(role),
+        warp(warp), lane(lane) {}
   void emit();
 
 private:
   void emitIteration(mlir::scf::ForOp loop);
-  void emitSend(tile::SendOp send);
+  struct Message {
+    mlir::Value channel;
+    bool isForProducts = false; ///< it holds a matrix
+    mlir::Value isPublished;    ///< i1, null: it is not
+  };
+  Message emitSend(tile::SendOp send);
+  void publish(const Message &message, int64_t groupsLeft);
+  mlir::Value canUseMaps(llvm::ArrayRef<tile::LoadOp> loads);
+  struct Part {
+    tile::LoadOp load;
+    mlir::Value to;
+  };
+  void copyBoxes(llvm::ArrayRef<Part> parts, mlir::Value barrier);
   void copyVector(tile::LoadOp load, mlir::Value to);
   void copyMatrix(tile::LoadOp load, mlir::Value to);
   void copySlabs(const Slice &slice, mlir::Value to);
@@ -47,6 +70,7 @@ private:
   ScalarBuilder &b;
   Instructions &in;
   Ports &ports;
+  const TensorMaps &maps;
   tile::RoleOp role;
   mlir::Value warp, lane; ///< warp: of the role, then of the team
   int64_t warpsOfTeam = 1;

@@ -51,6 +51,10 @@ void Ports::arriveOnce(Value barrier) {
 
 void Ports::publish(Value channel) {
   in.fenceForAsync();
+  publishWithoutFence(channel);
+}
+
+void Ports::publishWithoutFence(Value channel) {
   arriveOnce(turnOf(channel).barrier);
 }
 

@@ -33,6 +33,10 @@ public:
   void receive(mlir::Value channel);
   /// Sender: what this warp wrote is there, also for wgmma.
   void publish(mlir::Value channel);
+  /// Sender: the same for what no product reads, or the copy engine writes.
+  void publishWithoutFence(mlir::Value channel);
+  /// Sender: on which this iteration's slot becomes full.
+  mlir::Value full(mlir::Value channel) { return turnOf(channel).barrier; }
   /// Receiver: this warp reads the slot no more.
   void release(mlir::Value channel);
   /// Address of a part of this iteration's slot.

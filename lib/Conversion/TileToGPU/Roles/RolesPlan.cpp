@@ -316,6 +316,7 @@ FailureOr<RolesPlan> RolesPlan::make(ProgramOp program, std::string &reason) {
   if (failed(plan.placeChannels(program, reason)))
     return failure();
   plan.placeWarps(program);
+  plan.maps = TensorMaps(program);
   if (plan.threads > 640) {
     reason = "its roles need " + std::to_string(plan.threads) +
              " threads, more than registers suffice for";

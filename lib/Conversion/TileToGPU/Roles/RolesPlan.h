@@ -15,6 +15,7 @@
 
 #include "../KernelBuilder.h"
 #include "Layouts.h"
+#include "TensorMaps.h"
 #include "llvm/ADT/DenseMap.h"
 #include <string>
 
@@ -48,6 +49,7 @@ public:
 
   llvm::SmallVector<RolePlan> roles;
   llvm::DenseMap<mlir::Value, ChannelPlan> channels;
+  TensorMaps maps;
   int64_t threads = 0;
   int64_t initialRegisters = 0; ///< of a thread, when the kernel starts
 
