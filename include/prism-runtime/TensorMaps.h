@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Some GPU kernels read boxes of an array by the chip's copy engine, which needs
-// a tensor map of the array: 128 bytes that the driver makes of its address,
-// extents and strides. They follow the words in the kernel's parameter, behind
-// a word that says which of them are there (docs/Bundle.md). Where the engine
-// cannot read an array there is none, and the kernel copies by itself.
+// Some GPU kernels read boxes of an array by the chip's copy engine, which
+// needs a tensor map of the array: 128 bytes that the driver makes of its
+// address, extents and strides. They follow the words in the kernel's
+// parameter, behind a word that says which of them are there (docs/Bundle.md).
+// Where the engine cannot read an array there is none, and the kernel copies by
+// itself.
 //
 //===----------------------------------------------------------------------===//
 

@@ -54,8 +54,8 @@ struct Maps : testing::Test {
                                  int64_t offset = 0) {
     TensorMapInfo info{"x", 16, 64};
     EXPECT_TRUE(entry.locate(info));
-    Result<Call> call = bindCall(
-        entry, {{"x", {base + offset, DType::BF16, shape, strides}}});
+    Result<Call> call =
+        bindCall(entry, {{"x", {base + offset, DType::BF16, shape, strides}}});
     EXPECT_TRUE(call) << call.error();
     return tensorMapOf(info, *call);
   }
@@ -141,8 +141,8 @@ TEST_F(Maps, BehindTheWords) {
         return map.rank == 4 && ++count != 2; // the second is refused
       },
       parameter.data());
-  EXPECT_TRUE(std::equal(call->words.begin(), call->words.end(),
-                         parameter.begin()));
+  EXPECT_TRUE(
+      std::equal(call->words.begin(), call->words.end(), parameter.begin()));
   EXPECT_EQ(parameter[9], 0b101u);
   for (size_t i = 10; i < 16; ++i)
     EXPECT_EQ(parameter[i], 0u);
@@ -174,10 +174,10 @@ TEST_F(Maps, ThePlayerHasTheDriverMakeThem) {
     EXPECT_EQ(fake->words[9], 1u);
     // What the stand-in was told it wrote into the map.
     std::vector<uint64_t> told(fake->words + 16, fake->words + 32);
-    EXPECT_EQ(told, (std::vector<uint64_t>{
-                        9, 4, uint64_t(1) << 30, 40, 100, 3, 2, 160, 16000, 80,
-                        64 | uint64_t(16) << 32, 1 | uint64_t(1) << 32, 0, 3, 3,
-                        0}));
+    EXPECT_EQ(told,
+              (std::vector<uint64_t>{9, 4, uint64_t(1) << 30, 40, 100, 3, 2,
+                                     160, 16000, 80, 64 | uint64_t(16) << 32,
+                                     1 | uint64_t(1) << 32, 0, 3, 3, 0}));
     fake->encodeResult = 1;
     ASSERT_TRUE(device->launch(*loaded, *call));
     EXPECT_EQ(fake->words[9], 0u) << "a map that the driver refuses";

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
+#include <utility>
 
 using namespace mlir;
 using namespace prism::tile;
@@ -165,17 +166,23 @@ Value KernelBuilder::countItems() {
                b.i64(program.getValueHeads() * program.getValueBlocks()));
 }
 
-void KernelBuilder::enterItem(Value item) {
+KernelBuilder::Item KernelBuilder::takeApart(Value number) {
   int64_t blocks = program.getValueBlocks(), heads = program.getValueHeads();
-  Value pair = b.divide(item, blocks);
-  firstColumn =
-      b.mul(b.remainder(item, blocks), b.i64(program.getValueBlock()));
-  head = b.remainder(pair, heads);
-  sequence = b.divide(pair, heads);
+  Value pair = b.divide(number, blocks);
+  Item item;
+  item.firstColumn =
+      b.mul(b.remainder(number, blocks), b.i64(program.getValueBlock()));
+  item.head = b.remainder(pair, heads);
+  item.sequence = item.batch = b.divide(pair, heads);
+  return item;
+}
+
+void KernelBuilder::enterItem(Value number) {
+  item = takeApart(number);
   readLength();
   accesses.clear();
   for (unsigned i = 0, e = program.getArgumentTypes().size(); i < e; ++i)
-    accesses.push_back(locate(i));
+    accesses.push_back(locate(i, item));
 }
 
 /// Without offsets sequence s is batch row s with T steps; with them it is the
@@ -184,7 +191,6 @@ void KernelBuilder::readLength() {
   int64_t numArguments = program.getArgumentTypes().size();
   steps = word(numArguments + 1);
   firstRow = b.i64(0);
-  batch = sequence;
   for (int64_t i = 0; i < numArguments; ++i) {
     if (program.getArgument_(i).getRole().getValue() != "offsets")
       continue;
@@ -203,33 +209,37 @@ void KernelBuilder::readLength() {
                                     /*withElseRegion=*/true);
     b.setInsertionPointToStart(choice.thenBlock());
     Value stride = word(firstStride[i]);
-    Value first = read(b.mul(sequence, stride));
-    Value last = read(b.mul(b.add(sequence, b.i64(1)), stride));
+    Value first = read(b.mul(item.sequence, stride));
+    Value last = read(b.mul(b.add(item.sequence, b.i64(1)), stride));
     scf::YieldOp::create(b, ValueRange{first, b.sub(last, first), b.i64(0)});
     b.setInsertionPointToStart(choice.elseBlock());
-    scf::YieldOp::create(b, ValueRange{firstRow, steps, batch});
+    scf::YieldOp::create(b, ValueRange{firstRow, steps, item.batch});
     b.setInsertionPointAfter(choice);
     firstRow = choice.getResult(0);
     steps = choice.getResult(1);
-    batch = choice.getResult(2);
+    item.batch = choice.getResult(2);
   }
 }
 
 /// Value head h uses head floor(h * heads / value_heads) of an argument.
-Value KernelBuilder::headOf(ArgumentAttr argument) {
+Value KernelBuilder::headOf(ArgumentAttr argument, const Item &item) {
   int64_t heads = argument.getHeads(), valueHeads = program.getValueHeads();
   if (heads == valueHeads)
-    return head;
-  return b.divide(b.mul(head, b.i64(heads)), valueHeads);
+    return item.head;
+  return b.divide(b.mul(item.head, b.i64(heads)), valueHeads);
 }
 
-KernelBuilder::Access KernelBuilder::locate(unsigned i) {
+KernelBuilder::Access KernelBuilder::locate(unsigned i, const Item &item,
+                                            Value zero) {
   Access access;
   ArgumentAttr argument = program.getArgument_(i);
   auto view = cast<ViewType>(program.getArgumentTypes()[i]);
   if (argument.getRole().getValue() == "offsets")
     return access;
-  Value base = word(i);
+  auto own = [&](Value word) {
+    return zero ? b.add(word, b.wide(zero)) : word;
+  };
+  Value base = own(word(i));
   if (argument.getOptional())
     access.present =
         arith::CmpIOp::create(b, arith::CmpIPredicate::ne, base, b.i64(0));
@@ -239,16 +249,16 @@ KernelBuilder::Access KernelBuilder::locate(unsigned i) {
   Value time;
   for (auto [position, letter] : llvm::enumerate(axes)) {
     bool unit = isFeatureAxis(letter) && position + 1 == axes.size();
-    Value stride = unit ? Value() : word(firstStride[i] + position);
+    Value stride = unit ? Value() : own(word(firstStride[i] + position));
     auto advance = [&](Value index) {
       offset = b.add(offset, b.mul(index, stride));
     };
     if (letter == 'b') {
-      advance(batch);
+      advance(item.batch);
     } else if (letter == 'n') {
-      advance(sequence);
+      advance(item.sequence);
     } else if (letter == 'h') {
-      advance(headOf(argument));
+      advance(headOf(argument, item));
     } else if (letter == 't') {
       advance(firstRow);
       time = stride;
@@ -268,7 +278,7 @@ KernelBuilder::Access KernelBuilder::locate(unsigned i) {
 
 bool KernelBuilder::cloneScalarOp(Operation *op) {
   if (isa<LengthOp, ValueOffsetOp>(op)) {
-    Value value = isa<LengthOp>(op) ? steps : firstColumn;
+    Value value = isa<LengthOp>(op) ? steps : item.firstColumn;
     scalars.map(op->getResult(0),
                 arith::IndexCastOp::create(b, b.getIndexType(), value));
     return true;
@@ -395,37 +405,57 @@ Value KernelBuilder::alignmentBits(const Slice &slice) {
 // Tensor maps
 //===----------------------------------------------------------------------===//
 
-Value KernelBuilder::hasTensorMap(int64_t map) {
-  Value bit =
-      arith::AndIOp::create(b, word(flagsWord), b.i64(int64_t(1) << map));
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bit, b.i64(0));
+Value KernelBuilder::hasTensorMaps(uint64_t bits) {
+  Value wanted = b.i64(int64_t(bits));
+  Value there = arith::AndIOp::create(b, word(flagsWord), wanted);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, there, wanted);
 }
 
-Value KernelBuilder::tensorMap(int64_t map) {
+Value KernelBuilder::tensorMap(int64_t map, Value zero) {
+  Value byte = b.add(zero, b.i32(mapsByte + map * kMapBytes));
   return LLVM::GEPOp::create(b, words.getType(), b.getI8Type(), words,
-                             ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(
-                                 int32_t(mapsByte + map * kMapBytes))});
+                             ArrayRef<LLVM::GEPArg>{byte});
 }
 
 /// The last axis, time, then the other axes in their order.
 SmallVector<Value> KernelBuilder::mapCoordinates(const Slice &slice, Value row,
-                                                 Value column) {
+                                                 Value column, Value zero) {
   ArgumentAttr argument = program.getArgument_(slice.view.getArgNumber());
   SmallVector<Value> coordinates = {column, b.add(firstRow, row)};
+  Item own = itemAnew(zero);
   int64_t axis = 1; // of the view, after time
   for (char letter : argument.getAxes().getValue().drop_back()) {
     if (letter == 'b')
-      coordinates.push_back(batch);
+      coordinates.push_back(own.batch);
     else if (letter == 'n')
-      coordinates.push_back(sequence);
+      coordinates.push_back(own.sequence);
     else if (letter == 'h')
-      coordinates.push_back(headOf(argument));
+      coordinates.push_back(headOf(argument, own));
     else if (letter != 't')
       coordinates.push_back(b.wide(scalars.lookup(slice.offsets[axis++])));
   }
   for (Value &coordinate : coordinates)
     coordinate = arith::TruncIOp::create(b, b.getI32Type(), coordinate);
   return coordinates;
+}
+
+/// The item of this block, which the compiler does not see to be the same.
+KernelBuilder::Item KernelBuilder::itemAnew(Value zero) {
+  Value number =
+      b.add(arith::TruncIOp::create(b, b.getI32Type(), blockId), zero);
+  Item own = takeApart(arith::ExtUIOp::create(b, b.getI64Type(), number));
+  if (isPacked)
+    own.batch = b.select(isPacked, b.i64(0), own.sequence);
+  return own;
+}
+
+void KernelBuilder::withOwnPlace(const Slice &slice, Value zero,
+                                 llvm::function_ref<void()> body) {
+  Access &access = accesses[slice.view.getArgNumber()];
+  Access kept = std::exchange(
+      access, locate(slice.view.getArgNumber(), itemAnew(zero), zero));
+  body();
+  accesses[slice.view.getArgNumber()] = kept;
 }
 
 Value KernelBuilder::loadElement(const Slice &slice, ValueRange indices,

@@ -79,7 +79,7 @@ public:
   mlir::Value length() const { return steps; }
   /// Whether sequences share a batch row, i1; null where they never do.
   mlir::Value packed() const { return isPacked; }
-  mlir::Value valueOffset() const { return firstColumn; }
+  mlir::Value valueOffset() const { return item.firstColumn; }
   tile::ProgramOp getProgram() const { return program; }
 
   /// Program scalars as kernel scalars.
@@ -116,13 +116,21 @@ public:
   /// start can be aligned better than. 0 for an absent argument.
   mlir::Value alignmentBits(const Slice &slice);
 
-  /// Whether the call has tensor map `map`, i1; where it lies, !llvm.ptr; and
-  /// its coordinates of an element of this item, of which `row` and `column`
-  /// are indices on the view's axes, i64.
-  mlir::Value hasTensorMap(int64_t map);
-  mlir::Value tensorMap(int64_t map);
-  llvm::SmallVector<mlir::Value>
-  mapCoordinates(const Slice &slice, mlir::Value row, mlir::Value column);
+  /// Whether the call has all the tensor maps of a set of bits, i1; where a map
+  /// lies, !llvm.ptr; and its coordinates of an element of this item, of which
+  /// `row` and `column` are indices on the view's axes, i64.
+  mlir::Value hasTensorMaps(uint64_t bits);
+  mlir::Value tensorMap(int64_t map, mlir::Value zero);
+  llvm::SmallVector<mlir::Value> mapCoordinates(const Slice &slice,
+                                                mlir::Value row,
+                                                mlir::Value column,
+                                                mlir::Value zero);
+  /// Emits `body` with the address and strides of the slice's argument computed
+  /// anew. Here and above `zero` is an i32 0 of which the compiler knows
+  /// nothing: what seldom runs, or in one thread, keeps no registers through a
+  /// loop. A block must be an item.
+  void withOwnPlace(const Slice &slice, mlir::Value zero,
+                    llvm::function_ref<void()> body);
 
   /// The element at an address, converted.
   mlir::Value loadFrom(const Slice &slice, mlir::Value address,
@@ -140,17 +148,23 @@ private:
   };
 
   mlir::Value word(int64_t index);
-  mlir::Value headOf(tile::ArgumentAttr argument);
+  /// Which part of the work an item is, each i64.
+  struct Item {
+    mlir::Value sequence, batch, head, firstColumn;
+  };
+  Item takeApart(mlir::Value item);
+  Item itemAnew(mlir::Value zero);
+  mlir::Value headOf(tile::ArgumentAttr argument, const Item &item);
   void readLength();
-  Access locate(unsigned argument);
+  Access locate(unsigned argument, const Item &item, mlir::Value zero = {});
   mlir::Value addressOf(const Slice &slice, mlir::ValueRange indices);
 
   tile::ProgramOp program;
   ScalarBuilder &b;
   mlir::LLVM::LLVMFuncOp kernel;
   mlir::Value words, threadId, blockId;
-  mlir::Value sequence, head, firstColumn;
-  mlir::Value batch, firstRow, steps, isPacked;
+  Item item;
+  mlir::Value firstRow, steps, isPacked;
   int64_t flagsWord = 0, mapsByte = 0;    ///< of the parameter
   llvm::SmallVector<int64_t> firstStride; ///< word index, per argument
   llvm::SmallVector<Access> accesses;

@@ -7,7 +7,9 @@
 // LIMIT: error: 'tile.program' op needs {{[0-9]+}} bytes of shared memory, sm_90a offers 32768 a block
 
 // CHECK: llvm.mlir.global external @prism_shared() {addr_space = 3 : i32, alignment = 1024 : i64}
+// Fourteen words, one of flags, and maps of keys and values from byte 128 on.
 // CHECK-LABEL: llvm.func @injection
+// CHECK-SAME: {llvm.align = 64 : i64, llvm.byval = !llvm.array<48 x i64>, nvvm.grid_constant}
 // CHECK-SAME: nvvm.minctasm = 1 : i32
 // CHECK-SAME: nvvm.reqntid = array<i32: 256, 1, 1>
 // CHECK-SAME: prism.strategy = "roles"
@@ -27,14 +29,32 @@
 // CHECK: nvvm.wgmma.commit.group.sync.aligned
 // CHECK: nvvm.wgmma.wait.group.sync.aligned 0
 // CHECK: nvvm.mbarrier.arrive
-// The loads.
+// The loads: keys by a map and published at once, or by copies, which are
+// waited for at the end.
 // CHECK: nvvm.setmaxregister
 // CHECK: scf.for
 // CHECK: nvvm.mbarrier.try_wait.parity
+// CHECK: %[[KEYS:.*]] = arith.cmpi eq, %{{.*}}, %c1_i64{{.*}}
+// CHECK: scf.if %[[KEYS]] {
+// CHECK: nvvm.elect.sync
+// CHECK: %[[BYTES:.*]] = arith.constant 8192 : i32
+// CHECK-NEXT: nvvm.mbarrier.arrive.expect_tx %{{.*}}, %[[BYTES]]
+// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %{{.*}}, %{{.*}}, box[%{{.*}}, %{{.*}}, %{{.*}}] : !llvm.ptr<7>, !llvm.ptr
+// CHECK: } else {
+// CHECK-NEXT: nvvm.mbarrier.arrive %
+// CHECK: } else {
 // CHECK: nvvm.cp.async.shared.global
 // CHECK: nvvm.cp.async.commit.group
-// CHECK: nvvm.cp.async.wait.group
-// CHECK: nvvm.fence.proxy
+// CHECK: %[[VALUES:.*]] = arith.cmpi eq, %{{.*}}, %c2_i64{{.*}}
+// CHECK: scf.if %[[VALUES]] {
+// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
+// CHECK: nvvm.cp.async.commit.group
+// CHECK: %[[COPIED:.*]] = arith.xori %[[KEYS]], %true{{.*}}
+// CHECK: scf.if %[[COPIED]] {
+// CHECK-NEXT: nvvm.cp.async.wait.group 1
+// CHECK-NEXT: nvvm.fence.proxy
+// CHECK: nvvm.mbarrier.arrive
+// CHECK: nvvm.cp.async.wait.group 0
 // CHECK: nvvm.mbarrier.arrive
 tile.program @injection(
     %k: !tile.view<?x64xbf16> as <name = "k", axes = "btk", heads = 0, role = "input", optional = false>,

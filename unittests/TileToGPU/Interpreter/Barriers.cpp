@@ -93,14 +93,12 @@ void Barriers::completeBytes(MBarrier &barrier, int64_t bytes,
   completePhase(barrier);
 }
 
-std::string Barriers::describe(uint64_t address) const {
-  auto it = objects.find(address);
-  if (it == objects.end())
-    return "no mbarrier";
-  return (Twine("mbarrier at byte ") + Twine(address) + ", phase " +
-          Twine(it->second.phase) + ", " + Twine(it->second.pending) + " of " +
-          Twine(it->second.expected) + " arrivals pending" +
-          (it->second.bytes ? ", " + Twine(it->second.bytes) + " bytes to come"
-                            : Twine("")))
-      .str();
+std::string Barriers::describeOwed() const {
+  std::string text;
+  for (const auto &[address, barrier] : objects)
+    if (barrier.bytes)
+      text += (Twine("; on the mbarrier at byte ") + Twine(address) + " " +
+               Twine(barrier.bytes) + " bytes are to come")
+                  .str();
+  return text;
 }

@@ -47,7 +47,8 @@ public:
   /// An engine has written so many of the bytes expected.
   void completeBytes(MBarrier &barrier, int64_t bytes, const Clock &release);
   void completePhase(MBarrier &barrier);
-  std::string describe(uint64_t address) const;
+  /// Those whose phase does not end for bytes that do not come.
+  std::string describeOwed() const;
 
 private:
   std::map<unsigned, NamedBarrier> named;

@@ -196,7 +196,7 @@ void Machine::reportDeadlock() {
     if (!warp.isFinished)
       text += "; warp " + std::to_string(warp.index) + " waits at " +
               describe(program.code[warp.pc].op);
-  fail(text);
+  fail(text + barriers.describeOwed());
 }
 
 void Machine::run(llvm::ArrayRef<uint64_t> words) {

@@ -13,10 +13,11 @@ std::vector<Operation *> prism::test::synchronisationsOf(Operation *root) {
     bool isOne =
         isa<NVVM::Barrier0Op, NVVM::BarrierOp, NVVM::BarrierArriveOp,
             NVVM::SyncWarpOp, NVVM::FenceProxyOp, NVVM::MBarrierArriveOp,
-            NVVM::MBarrierExpectTxOp, NVVM::MBarrierTryWaitParityOp,
-            NVVM::CpAsyncCommitGroupOp, NVVM::CpAsyncWaitGroupOp,
-            NVVM::CpAsyncMBarrierArriveOp, NVVM::WgmmaFenceAlignedOp,
-            NVVM::WgmmaGroupSyncAlignedOp, NVVM::WgmmaWaitGroupSyncOp>(op);
+            NVVM::MBarrierExpectTxOp, NVVM::MBarrierArriveExpectTxOp,
+            NVVM::MBarrierTryWaitParityOp, NVVM::CpAsyncCommitGroupOp,
+            NVVM::CpAsyncWaitGroupOp, NVVM::CpAsyncMBarrierArriveOp,
+            NVVM::WgmmaFenceAlignedOp, NVVM::WgmmaGroupSyncAlignedOp,
+            NVVM::WgmmaWaitGroupSyncOp>(op);
     if (isOne && op->use_empty())
       all.push_back(op);
   });

@@ -115,19 +115,17 @@ TEST(Boxes, LandSwizzledWithZerosOutside) {
                   array.moved + 128 * row + 16 * (column / 8 ^ row % 8) +
                       2 * (column % 8),
                   2);
-      bool isInside =
-          3 + row < Array::kRows && 16 + column < Array::kColumns;
-      unsigned expected = 40000 + Array::kPlane + (3 + row) * Array::kPitch +
-                          16 + column;
+      bool isInside = 3 + row < Array::kRows && 16 + column < Array::kColumns;
+      unsigned expected =
+          40000 + Array::kPlane + (3 + row) * Array::kPitch + 16 + column;
       EXPECT_EQ(found, isInside ? expected : 0u) << row << " " << column;
     }
 }
 
 TEST(Boxes, BeforeTheFirstRowIsOutside) {
   Array array;
-  ASSERT_EQ(array.runEveryWay(
-                replace(kMoved, "box[%c16, %c3", "box[%c0, %all")),
-            "");
+  ASSERT_EQ(
+      array.runEveryWay(replace(kMoved, "box[%c16, %c3", "box[%c0, %all")), "");
   EXPECT_EQ(array.moved[0], 0);
   uint16_t second; // row 0 of the array
   std::memcpy(&second, array.moved + 128 + 16, 2);
@@ -148,13 +146,14 @@ TEST(Boxes, ByteCounts) {
   // Unless they are expected the phase ends before they come.
   EXPECT_TRUE(has(array.faultOf(expect + " : !llvm.ptr<3>, i32"), onItsWay));
   std::string fewer = array.faultOf("%bar, %c1024", "%bar, %c512"),
-              more = array.faultOf("expect_tx %bar, %c1024 : !llvm.ptr<3>, i32",
-                                   "expect_tx %bar, %c1024 : !llvm.ptr<3>, i32\n"
-                                   "nvvm.mbarrier.expect_tx %bar, %c16 : "
-                                   "!llvm.ptr<3>, i32");
+              more =
+                  array.faultOf("expect_tx %bar, %c1024 : !llvm.ptr<3>, i32",
+                                "expect_tx %bar, %c1024 : !llvm.ptr<3>, i32\n"
+                                "nvvm.mbarrier.expect_tx %bar, %c16 : "
+                                "!llvm.ptr<3>, i32");
   EXPECT_TRUE(has(fewer, "deadlock"));
-  EXPECT_TRUE(has(fewer, "-512 bytes to come"));
-  EXPECT_TRUE(has(more, "16 bytes to come"));
+  EXPECT_TRUE(has(fewer, "-512 bytes are to come"));
+  EXPECT_TRUE(has(more, " 16 bytes are to come"));
 }
 
 TEST(Boxes, Order) {

@@ -15,6 +15,7 @@
 #include "RoleKernel.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "gtest/gtest.h"
 
 using namespace mlir;
@@ -103,13 +104,17 @@ bool isMissed(RoleKernel &kernel) {
   return false;
 }
 
-TEST(Mutations, EverySynchronisationIsMissedOrListed) {
-  RoleKernel kernel(specOf(Model()));
-  ASSERT_EQ(kernel.whyNot(), "");
+check::InputOptions longCall() {
   check::InputOptions call;
   call.batch = 1;
   call.steps = 5 * 64 + 1; // every slot of a channel is filled again
-  kernel.prepare(call);
+  return call;
+}
+
+TEST(Mutations, EverySynchronisationIsMissedOrListed) {
+  RoleKernel kernel(specOf(Model()));
+  ASSERT_EQ(kernel.whyNot(), "");
+  kernel.prepare(longCall());
   ASSERT_FALSE(isMissed(kernel)) << "the right kernel must pass";
   std::map<std::pair<std::string, std::string>, unsigned> unmissed;
   std::vector<Operation *> all = synchronisationsOf(kernel.kernel());
@@ -129,6 +134,65 @@ TEST(Mutations, EverySynchronisationIsMissedOrListed) {
   for (const auto &[kind, count] : unmissed)
     EXPECT_EQ(count, 0u) << kind.first << ": " << kind.second
                          << " are taken out and not missed";
+}
+
+template <typename Op> std::vector<Op> allOf(RoleKernel &kernel) {
+  std::vector<Op> all;
+  kernel.kernel().walk([&](Op op) { all.push_back(op); });
+  return all;
+}
+
+TEST(Mutations, BytesThatDoNotCome) {
+  RoleKernel kernel(specOf(Model()));
+  ASSERT_EQ(kernel.whyNot(), "");
+  kernel.prepare(longCall());
+  auto expectations = allOf<NVVM::MBarrierArriveExpectTxOp>(kernel);
+  EXPECT_EQ(expectations.size(), 2u); // keys and queries; values
+  for (NVVM::MBarrierArriveExpectTxOp op : expectations) {
+    Value right = op.getTxcount();
+    APInt bytes;
+    ASSERT_TRUE(matchPattern(right, m_ConstantInt(&bytes)));
+    for (int64_t wrong : {-8192, -16, 16, 8192}) {
+      OpBuilder b(op);
+      Value other = arith::ConstantOp::create(
+          b, op.getLoc(), b.getI32IntegerAttr(bytes.getSExtValue() + wrong));
+      op.getTxcountMutable().assign(other);
+      EXPECT_TRUE(isMissed(kernel)) << wrong;
+      op.getTxcountMutable().assign(right);
+      other.getDefiningOp()->erase();
+    }
+  }
+  auto boxes = allOf<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(kernel);
+  EXPECT_EQ(boxes.size(), 3u);
+  for (Operation *box : boxes) {
+    Without without(box);
+    EXPECT_TRUE(isMissed(kernel));
+  }
+  EXPECT_FALSE(isMissed(kernel)) << "the kernel is right again";
+}
+
+/// A box of the wrong row, column or head has other numbers in it.
+TEST(Mutations, BoxesFromElsewhere) {
+  Model two;
+  two.keyHeads = two.valueHeads = 2;
+  RoleKernel kernel(specOf(two));
+  ASSERT_EQ(kernel.whyNot(), "");
+  check::InputOptions call = longCall();
+  call.batch = 2;
+  kernel.prepare(call);
+  for (auto box : allOf<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(kernel))
+    for (OpOperand &coordinate : box.getCoordinatesMutable()) {
+      OpBuilder b(box);
+      Value right = coordinate.get();
+      Value one =
+          arith::ConstantOp::create(b, box.getLoc(), b.getI32IntegerAttr(1));
+      Value next = arith::AddIOp::create(b, box.getLoc(), right, one);
+      coordinate.set(next);
+      EXPECT_NE(kernel.run({}), "") << coordinate.getOperandNumber();
+      coordinate.set(right);
+      next.getDefiningOp()->erase();
+      one.getDefiningOp()->erase();
+    }
 }
 
 } // namespace

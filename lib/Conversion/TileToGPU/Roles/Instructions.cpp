@@ -294,8 +294,13 @@ void Instructions::copyBox(Value to, Value map, ValueRange coordinates,
       /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(), Value());
 }
 
-void Instructions::expectBytes(Value barrier, int64_t bytes) {
-  NVVM::MBarrierExpectTxOp::create(b, barrier, b.i32(bytes));
+void Instructions::expectBytes(Value barrier, int64_t bytes, bool arrives) {
+  if (arrives)
+    NVVM::MBarrierArriveExpectTxOp::create(
+        b, b.getI64Type(), barrier, b.i32(bytes), NVVM::MemScopeKind::CTA,
+        /*relaxed=*/false, Value());
+  else
+    NVVM::MBarrierExpectTxOp::create(b, barrier, b.i32(bytes));
 }
 
 Value Instructions::elect() {

@@ -88,7 +88,7 @@ public:
   /// to expect them. One thread.
   void copyBox(mlir::Value to, mlir::Value map, mlir::ValueRange coordinates,
                mlir::Value barrier);
-  void expectBytes(mlir::Value barrier, int64_t bytes);
+  void expectBytes(mlir::Value barrier, int64_t bytes, bool arrives);
   /// True in one lane of the warp.
   mlir::Value elect();
   void commitCopies();

@@ -85,14 +85,14 @@ LoadRole::Message LoadRole::emitSend(SendOp send) {
     auto choice = scf::IfOp::create(b, TypeRange(), byMaps, true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(choice.thenBlock());
-    copyBoxes(mapped, ports.full(message.channel));
-    if (others.empty()) {
-      ports.publishWithoutFence(message.channel);
+    if (others.empty())
       message.isPublished = byMaps;
-    }
+    copyBoxes(mapped, ports.full(message.channel), others.empty());
     b.setInsertionPointToStart(choice.elseBlock());
+    Value zero = in.opaque(b.i32(0));
     for (Part part : mapped)
-      copyMatrix(part.load, part.to);
+      kernel.withOwnPlace(Slice::of(part.load), zero,
+                          [&] { copyMatrix(part.load, part.to); });
   }
   for (Part part : others)
     if (tensorType(part.load.getResult()).getRank() == 2)
@@ -126,9 +126,11 @@ void LoadRole::publish(const Message &message, int64_t groupsLeft) {
 /// Whether the call has maps of all these, and their rows end with the sequence
 /// or the array does too. The same for all threads of the block.
 Value LoadRole::canUseMaps(ArrayRef<LoadOp> loads) {
-  Value can;
+  uint64_t bits = 0;
+  for (LoadOp load : loads)
+    bits |= uint64_t(1) << *maps.numberOf(load);
+  Value can = kernel.hasTensorMaps(bits);
   for (LoadOp load : loads) {
-    can = b.both(can, kernel.hasTensorMap(*maps.numberOf(load)));
     if (!kernel.packed())
       continue;
     Slice slice = Slice::of(load);
@@ -143,31 +145,40 @@ Value LoadRole::canUseMaps(ArrayRef<LoadOp> loads) {
   return can;
 }
 
-/// One thread of the team issues a box for each slab.
-void LoadRole::copyBoxes(ArrayRef<Part> parts, Value barrier) {
+/// One thread of the team issues a box for each slab. If there is nothing else
+/// to come, it arrives for its warp, and so does one thread of each other warp.
+void LoadRole::copyBoxes(ArrayRef<Part> parts, Value barrier, bool arrives) {
   OpBuilder::InsertionGuard guard(b);
-  auto warpZero = scf::IfOp::create(b, in.equals(warp, 0));
-  b.setInsertionPointToStart(warpZero.thenBlock());
   auto elected = scf::IfOp::create(b, in.elect());
   b.setInsertionPointToStart(elected.thenBlock());
+  bool hasOthers = arrives && warpsOfTeam > 1;
+  auto issuer =
+      scf::IfOp::create(b, TypeRange(), in.equals(warp, 0), hasOthers);
+  if (hasOthers) {
+    b.setInsertionPointToStart(issuer.elseBlock());
+    in.arrive(barrier);
+  }
+  b.setInsertionPointToStart(issuer.thenBlock());
   auto layoutOf = [](const Slice &slice) {
     return Swizzled{slice.extents[0], slice.extents[1]};
   };
+  Value zero = in.opaque(b.i32(0));
   int64_t bytes = 0;
   for (Part part : parts)
     bytes += layoutOf(Slice::of(part.load)).bytes();
-  in.expectBytes(barrier, bytes);
+  in.expectBytes(barrier, bytes, arrives);
   for (Part part : parts) {
     Slice slice = Slice::of(part.load);
     Swizzled layout = layoutOf(slice);
-    Value map = kernel.tensorMap(*maps.numberOf(part.load));
+    Value map = kernel.tensorMap(*maps.numberOf(part.load), zero);
     Value row = b.wide(kernel.scalars.lookup(slice.offsets.front())),
           column = b.wide(kernel.scalars.lookup(slice.offsets.back()));
     for (int64_t slab = 0; slab < layout.slabs(); ++slab)
-      in.copyBox(in.advance(part.to, slab * layout.slabBytes()), map,
-                 kernel.mapCoordinates(
-                     slice, row, b.add(column, b.i64(slab * kSlabColumns))),
-                 barrier);
+      in.copyBox(
+          in.advance(part.to, slab * layout.slabBytes()), map,
+          kernel.mapCoordinates(
+              slice, row, b.add(column, b.i64(slab * kSlabColumns)), zero),
+          barrier);
   }
 }
 

@@ -56,7 +56,7 @@ private:
     tile::LoadOp load;
     mlir::Value to;
   };
-  void copyBoxes(llvm::ArrayRef<Part> parts, mlir::Value barrier);
+  void copyBoxes(llvm::ArrayRef<Part> parts, mlir::Value barrier, bool arrives);
   void copyVector(tile::LoadOp load, mlir::Value to);
   void copyMatrix(tile::LoadOp load, mlir::Value to);
   void copySlabs(const Slice &slice, mlir::Value to);
