@@ -178,6 +178,7 @@ KernelBuilder::Item KernelBuilder::takeApart(Value number) {
 }
 
 void KernelBuilder::enterItem(Value number) {
+  itemNumber = number;
   item = takeApart(number);
   readLength();
   accesses.clear();
@@ -439,10 +440,10 @@ SmallVector<Value> KernelBuilder::mapCoordinates(const Slice &slice, Value row,
   return coordinates;
 }
 
-/// The item of this block, which the compiler does not see to be the same.
+/// The same item, which the compiler does not see to be the same.
 KernelBuilder::Item KernelBuilder::itemAnew(Value zero) {
   Value number =
-      b.add(arith::TruncIOp::create(b, b.getI32Type(), blockId), zero);
+      b.add(arith::TruncIOp::create(b, b.getI32Type(), itemNumber), zero);
   Item own = takeApart(arith::ExtUIOp::create(b, b.getI64Type(), number));
   if (isPacked)
     own.batch = b.select(isPacked, b.i64(0), own.sequence);

@@ -128,7 +128,7 @@ public:
   /// Emits `body` with the address and strides of the slice's argument computed
   /// anew. Here and above `zero` is an i32 0 of which the compiler knows
   /// nothing: what seldom runs, or in one thread, keeps no registers through a
-  /// loop. A block must be an item.
+  /// loop.
   void withOwnPlace(const Slice &slice, mlir::Value zero,
                     llvm::function_ref<void()> body);
 
@@ -152,7 +152,7 @@ private:
   struct Item {
     mlir::Value sequence, batch, head, firstColumn;
   };
-  Item takeApart(mlir::Value item);
+  Item takeApart(mlir::Value number);
   Item itemAnew(mlir::Value zero);
   mlir::Value headOf(tile::ArgumentAttr argument, const Item &item);
   void readLength();
@@ -164,7 +164,7 @@ private:
   mlir::LLVM::LLVMFuncOp kernel;
   mlir::Value words, threadId, blockId;
   Item item;
-  mlir::Value firstRow, steps, isPacked;
+  mlir::Value itemNumber, firstRow, steps, isPacked;
   int64_t flagsWord = 0, mapsByte = 0;    ///< of the parameter
   llvm::SmallVector<int64_t> firstStride; ///< word index, per argument
   llvm::SmallVector<Access> accesses;
