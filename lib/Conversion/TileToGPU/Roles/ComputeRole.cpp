@@ -78,9 +78,14 @@ void ComputeRole::emitLoop(scf::ForOp loop) {
   Value lower = kernel.scalars.lookup(loop.getLowerBound()),
         step = kernel.scalars.lookup(loop.getStep());
   auto [first, stride] = turnsOf(b, lower, step, team, teamsOf(role.role));
+  SmallVector<Value> start = structsOf(loop.getInitArgs());
+  size_t carried = start.size();
+  delayed.store = storeToDelay(loop);
+  if (delayed.store)
+    start.append(startOfDelayed(lower, step));
   auto made =
       scf::ForOp::create(b, first, kernel.scalars.lookup(loop.getUpperBound()),
-                         stride, structsOf(loop.getInitArgs()));
+                         stride, start);
   Value laneBefore = lane;
   {
     OpBuilder::InsertionGuard guard(b);
@@ -94,20 +99,40 @@ void ComputeRole::emitLoop(scf::ForOp loop) {
     // Scratch of the last iteration has been read.
     if (!chain)
       roleBarrier();
-    defineFrom(made.getRegionIterArgs(), loop.getRegionIterArgs());
-    for (Operation &op : loop.getBody()->without_terminator()) {
-      emitOp(&op);
-      emitted.insert(&op);
-      releaseFree();
-    }
-    settleAll();
+    ValueRange arguments = made.getRegionIterArgs();
+    defineFrom(arguments.take_front(carried), loop.getRegionIterArgs());
+    if (delayed.store)
+      takeDelayed(arguments[carried], arguments[carried + 1]);
+    emitBody(loop);
     // A loop that carries nothing was made with its end.
-    if (made.getNumRegionIterArgs())
-      scf::YieldOp::create(
-          b, structsOf(loop.getBody()->getTerminator()->getOperands()));
+    if (made.getNumRegionIterArgs()) {
+      SmallVector<Value> next =
+          structsOf(loop.getBody()->getTerminator()->getOperands());
+      if (delayed.store)
+        next.append({in.pack(delayed.packed), at});
+      scf::YieldOp::create(b, next);
+    }
   }
   lane = laneBefore;
-  defineFrom(made.getResults(), loop.getResults());
+  ValueRange results = made.getResults();
+  defineFrom(results.take_front(carried), loop.getResults());
+  if (delayed.store) {
+    takeDelayed(results[carried], results[carried + 1]);
+    storeDelayed();
+  }
+}
+
+void ComputeRole::emitBody(scf::ForOp loop) {
+  int64_t groupsBefore = groupsIssued;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    // Products run, and what comes next has to be waited for.
+    if (isa<ReceiveOp>(op) && groupsIssued > groupsBefore)
+      storeDelayed();
+    emitOp(&op);
+    emitted.insert(&op);
+    releaseFree();
+  }
+  settleAll();
 }
 
 void ComputeRole::emitOp(Operation *op) {
@@ -163,13 +188,7 @@ void ComputeRole::emitReceive(ReceiveOp receive) {
 }
 
 void ComputeRole::emitRelease(ReleaseOp release) {
-  // A product that reads the slot must have run.
-  int64_t reader = lastReader.lookup(release.getChannel());
-  if (reader > groupsRetired) {
-    in.waitForAllBut(groupsIssued - reader);
-    groupsRetired = reader;
-  }
-  deferred.push_back(release.getChannel());
+  toRelease.push_back(release.getChannel());
 }
 
 void ComputeRole::emitSend(SendOp send) {

@@ -70,6 +70,10 @@ struct Vector {
   mlir::Value copy, copyForPowers; ///< Spread: in shared memory, or null
 };
 
+/// Registers of a thread with which a state of 64 x 128, its rounded copy, two
+/// products and what is made of them fit.
+inline constexpr int64_t kPlentyOfRegisters = 232;
+
 class ComputeRole {
 public:
   ComputeRole(KernelBuilder &kernel, ScalarBuilder &b, Instructions &in,
@@ -80,6 +84,7 @@ public:
 private:
   // ComputeRole.cpp: the frame.
   void emitLoop(mlir::scf::ForOp loop);
+  void emitBody(mlir::scf::ForOp loop);
   llvm::SmallVector<mlir::Value> structsOf(mlir::ValueRange tiles);
   void defineFrom(mlir::ValueRange structs, mlir::ValueRange tiles);
   void emitOp(mlir::Operation *op);
@@ -100,6 +105,7 @@ private:
   Matrix &matrixOf(mlir::Value tile);
   Accumulator shapeOf(mlir::Value tile) const;
   void emitMatrixOp(mlir::Operation *op);
+  bool isStart(mlir::Operation *op);
   void emitRounding(mlir::arith::TruncFOp op);
   void emitDecay(tile::DecayMatrixOp op);
   mlir::Value decayAt(tile::DecayMatrixOp op, int64_t r);
@@ -130,14 +136,23 @@ private:
   llvm::SmallVector<mlir::Value> readFourPairs(const Matrix &matrix,
                                                int64_t first);
   void emitLoad(tile::LoadOp load);
-  void emitStore(tile::StoreOp store);
-  void storeStaged(const Slice &slice, Matrix &matrix);
-  void storePiece(mlir::Value piece, mlir::Value to);
-  void storeElements(const Slice &slice, Matrix &matrix);
   mlir::Value inBlock(const Slice &slice, Accumulator shape, int64_t r);
   llvm::SmallVector<mlir::Value, 2> tileIndex(Accumulator shape, int64_t r);
   mlir::Value firstRow();    ///< of this lane's accumulators, i32
   mlir::Value firstColumn(); ///< i32
+
+  // Stores.cpp
+  void emitStore(tile::StoreOp store);
+  bool isStaged(tile::StoreOp store) const;
+  void enterIfPresent(const Slice &slice);
+  tile::StoreOp storeToDelay(mlir::scf::ForOp loop) const;
+  llvm::SmallVector<mlir::Value> startOfDelayed(mlir::Value lower,
+                                                mlir::Value step);
+  void takeDelayed(mlir::Value packed, mlir::Value index);
+  void storeDelayed();
+  void storeStaged(tile::StoreOp store, llvm::ArrayRef<mlir::Value> packed);
+  void storePiece(mlir::Value piece, mlir::Value to);
+  void storeElements(const Slice &slice, Matrix &matrix);
 
   // Vectors.cpp
   void emitVectorOp(mlir::Operation *op);
@@ -168,8 +183,14 @@ private:
   const RolePlan &role;
   mlir::Value memory, warp, lane; ///< warp: of the team
   mlir::Value team;               ///< of several, else null
-  mlir::Value staging;            ///< of storeStaged, made at need
+  std::optional<int64_t> staging; ///< scratch of storeStaged, made at need
   bool chain;
+  /// A store that the next iteration makes, and what it stores then.
+  struct {
+    tile::StoreOp store;
+    llvm::SmallVector<mlir::Value> packed;
+    mlir::Value index;
+  } delayed;
   llvm::DenseMap<mlir::Value, Matrix> matrices;
   llvm::DenseMap<mlir::Value, Vector> vectors;
   using SumKey = std::pair<std::pair<mlir::Value, const void *>, int64_t>;
@@ -177,7 +198,7 @@ private:
   /// What the present reader has read: elements of vectors, pairs of tiles.
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> known;
   llvm::SmallPtrSet<mlir::Operation *, 32> emitted;
-  llvm::SmallVector<mlir::Value> deferred; ///< channels to be released
+  llvm::SmallVector<mlir::Value> toRelease; ///< channels, when they are free
   int64_t groupsIssued = 0, groupsRetired = 0;
   /// Groups that read a channel's slot: the last one.
   llvm::DenseMap<mlir::Value, int64_t> lastReader;

@@ -191,14 +191,14 @@ bool ComputeRole::isFree(Value channel) {
   return true;
 }
 
-/// Gives back the slots that were to be given back and are no longer read.
+/// Gives back the slots that were to be given back and are no longer read. A
+/// product that reads one is not waited for: whoever needs its result, or the
+/// end of the iteration, does.
 void ComputeRole::releaseFree() {
-  for (size_t i = 0; i < deferred.size();) {
-    if (!isFree(deferred[i])) {
-      ++i;
-      continue;
-    }
-    ports.release(deferred[i]);
-    deferred.erase(deferred.begin() + i);
-  }
+  llvm::erase_if(toRelease, [&](Value channel) {
+    if (lastReader.lookup(channel) > groupsRetired || !isFree(channel))
+      return false;
+    ports.release(channel);
+    return true;
+  });
 }

@@ -101,7 +101,9 @@ Type Instructions::accumulatorType(int64_t registers) {
 }
 
 Value Instructions::pack(ValueRange registers) {
-  Value all = LLVM::UndefOp::create(b, accumulatorType(registers.size()));
+  SmallVector<Type> members(registers.getTypes());
+  Value all = LLVM::UndefOp::create(
+      b, LLVM::LLVMStructType::getLiteral(b.getContext(), members));
   for (auto [i, value] : llvm::enumerate(registers))
     all = LLVM::InsertValueOp::create(b, all, value,
                                       ArrayRef<int64_t>{int64_t(i)});

@@ -45,6 +45,30 @@ void ComputeRole::emitMatrixOp(Operation *op) {
     matrix.op = op;
   }
   matrices[result] = matrix;
+  if (chain && isStart(op))
+    materialize(result);
+}
+
+/// Where a product starts is computed at its place, if nothing else will read
+/// what it is made of: the registers stay the same, and a product that was
+/// issued before runs meanwhile.
+bool ComputeRole::isStart(Operation *op) {
+  Value result = op->getResult(0);
+  if (!result.hasOneUse() || matrixOf(result).kind != Matrix::Kind::Lazy)
+    return false;
+  auto dot = dyn_cast<DotOp>(*result.user_begin());
+  if (!dot || dot.getAcc() != result)
+    return false;
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    if (!isTensor(operand) || tensorType(operand).getRank() != 2)
+      return true;
+    Matrix::Kind kind = matrixOf(operand).kind;
+    return kind == Matrix::Kind::Splat ||
+           (kind == Matrix::Kind::Accumulator &&
+            llvm::all_of(operand.getUsers(), [&](Operation *user) {
+              return user == op || emitted.contains(user);
+            }));
+  });
 }
 
 //===----------------------------------------------------------------------===//

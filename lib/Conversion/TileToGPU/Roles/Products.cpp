@@ -11,10 +11,6 @@ using namespace mlir;
 using namespace prism::tile;
 using namespace prism::tiletogpu;
 
-/// Registers of a thread with which a state of 64 x 128, its rounded copy, two
-/// products and what is made of them fit.
-static constexpr int64_t kPlenty = 232;
-
 /// Waits until a product's registers hold its result. Where registers are
 /// scarce, until all products' do: the rounded state, operand of the products
 /// that read it, is half as large as the state and gives its registers back.
@@ -22,9 +18,10 @@ void ComputeRole::settle(Matrix &matrix) {
   if (matrix.running.empty())
     return;
   if (matrix.group > groupsRetired) {
-    int64_t last = role.registers < kPlenty ? groupsIssued : matrix.group;
+    int64_t last = role.registers < kPlentyOfRegisters ? groupsIssued : matrix.group;
     in.waitForAllBut(groupsIssued - last);
     groupsRetired = last;
+    releaseFree();
   }
   matrix.registers.clear();
   for (Value sum : matrix.running)
@@ -36,6 +33,7 @@ void ComputeRole::settleAll() {
   if (groupsRetired < groupsIssued)
     in.waitForAllBut(0);
   groupsRetired = groupsIssued;
+  releaseFree();
 }
 
 Value ComputeRole::toStruct(const Matrix &matrix, int64_t block) {

@@ -47,6 +47,18 @@ void BlockEmitter::initialiseBarriers() {
   NVVM::Barrier0Op::create(b);
 }
 
+/// What the chain computes is rounded to 16 bits or added to such products: a
+/// multiplication and the addition after it may round once instead of twice.
+static void allowContraction(Region &code) {
+  code.walk([](Operation *op) {
+    if (auto real = dyn_cast<arith::ArithFastMathInterface>(op);
+        real && isa<arith::MulFOp, arith::AddFOp, arith::SubFOp>(op))
+      op->setAttr(real.getFastMathAttrName(),
+                  arith::FastMathFlagsAttr::get(
+                      op->getContext(), arith::FastMathFlags::contract));
+  });
+}
+
 void BlockEmitter::emitRole(const RolePlan &plan) {
   RoleOp role = plan.role;
   Value mine = b.below(b.sub(warp, b.i32(plan.firstWarp)),
@@ -63,6 +75,8 @@ void BlockEmitter::emitRole(const RolePlan &plan) {
   else
     ComputeRole(kernel, b, in, ports, this->plan, plan, memory, ownWarp, lane)
         .emit();
+  if (role.getName() == "chain")
+    allowContraction(branch.getThenRegion());
 }
 
 void BlockEmitter::emit() {

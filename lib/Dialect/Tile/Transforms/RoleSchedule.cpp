@@ -142,23 +142,66 @@ static llvm::DenseSet<Operation *> findOutputs(ArrayRef<Operation *> ops) {
   llvm::DenseSet<Operation *> outputs;
   auto isOutput = [&](Operation *op) { return outputs.contains(op); };
   for (Operation *op : llvm::reverse(ops))
-    if (isa<StoreOp>(op) ||
-        (!isa<DotOp, SolveOp>(op) && llvm::all_of(op->getUsers(), isOutput)))
+    if (isa<StoreOp>(op) || llvm::all_of(op->getUsers(), isOutput))
       outputs.insert(op);
   return outputs;
 }
 
+/// What a product is added to, and nothing else is.
+static bool isStart(Operation *op) {
+  if (op->getNumResults() != 1 || !op->getResult(0).hasOneUse())
+    return false;
+  auto dot = dyn_cast<DotOp>(*op->user_begin());
+  return dot && dot.getAcc() == op->getResult(0);
+}
+
+static bool readsResultOf(Operation *op, Operation *maker) {
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    return operand.getDefiningOp() == maker;
+  });
+}
+
+/// Computes what products are added to beside the first product that can run
+/// meanwhile, and not between the last one and the product itself.
+static void computeStartsEarly(const RolePlan &plan,
+                               SmallVectorImpl<Operation *> &ops) {
+  auto ranks = findRanks(plan, ops);
+  for (size_t from = 0; from < ops.size(); ++from) {
+    Operation *op = ops[from];
+    if (!isStart(op))
+      continue;
+    // As far up as its operands and its messages allow, then below a product.
+    size_t first = from;
+    while (first > 0 && ranks.lookup(ops[first - 1]) >= ranks.lookup(op) &&
+           !readsResultOf(op, ops[first - 1]))
+      --first;
+    auto product =
+        std::find_if(ops.begin() + first, ops.begin() + from,
+                     [](Operation *other) { return isa<DotOp>(other); });
+    if (product != ops.begin() + from)
+      std::rotate(product + 1, ops.begin() + from, ops.begin() + from + 1);
+  }
+}
+
 /// What can start first stands first: products of keys with the state run while
-/// the preparation finishes. Outputs come last: no other op waits for them.
+/// the preparation finishes. Of what can start together, the next state is
+/// waited for by the next iteration, outputs by nobody; stores come last.
 static void sortChain(const RolePlan &plan, SmallVectorImpl<Operation *> &ops) {
   auto ranks = findRanks(plan, ops);
   llvm::DenseSet<Operation *> outputs = findOutputs(ops);
-  unsigned last = plan.channels.size() + 1;
-  sortBy(
-      [&](Operation *op) {
-        return outputs.contains(op) ? last : ranks.lookup(op);
-      },
-      ops);
+  llvm::DenseMap<Operation *, unsigned> keys;
+  unsigned last = 2 * plan.channels.size() + 2;
+  for (Operation *op : llvm::reverse(ops)) {
+    bool isOutput = outputs.contains(op);
+    // Behind the last product there is only the way out.
+    bool isLast = isOutput && !isa<DotOp>(op) &&
+                  llvm::all_of(op->getUsers(), [&](Operation *user) {
+                    return keys.lookup(user) == last;
+                  });
+    keys[op] = isLast ? last : 2 * ranks.lookup(op) + isOutput;
+  }
+  sortBy([&](Operation *op) { return keys.lookup(op); }, ops);
+  computeStartsEarly(plan, ops);
 }
 
 namespace {
