@@ -105,6 +105,12 @@ static bool hasFunctionsOfValues(tile::ProgramOp program) {
   return result.wasInterrupted();
 }
 
+/// Blocks of values that share what is prepared: all of a head's, up to four.
+static int64_t clusterOf(tile::ProgramOp program) {
+  int64_t blocks = program.getValueBlocks();
+  return blocks % 4 == 0 ? 4 : blocks % 2 == 0 ? 2 : 1;
+}
+
 OwningOpRef<ModuleOp> prism::buildRoles(ModuleOp module,
                                         const targetinfo::GPUInfo &gpu,
                                         std::string &whyNot) {
@@ -131,8 +137,11 @@ OwningOpRef<ModuleOp> prism::buildRoles(ModuleOp module,
     return {};
   }
   options.slots = kSlots;
-  // One group of value columns leaves registers for a second team.
-  options.prepareTeams = columns <= kValueColumns ? 2 : 1;
+  // Blocks of a head's value columns prepare together; where there is one, its
+  // one group of columns leaves registers for a second team.
+  options.cluster = clusterOf(program);
+  options.prepareTeams =
+      columns <= kValueColumns && options.cluster == 1 ? 2 : 1;
   options.sharedMemory =
       gpu.sharedMemoryPerBlock -
       tiletogpu::rolesScratchBytes(columns, options.prepareTeams);

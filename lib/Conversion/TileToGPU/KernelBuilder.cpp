@@ -114,7 +114,7 @@ Slice Slice::of(StoreOp op) {
 static constexpr int64_t kMapBytes = 128, kMapAlignment = 64;
 
 LLVM::LLVMFuncOp KernelBuilder::createKernel(StringRef symbol, int64_t threads,
-                                             int64_t tensorMaps) {
+                                             int64_t tensorMaps, int64_t cluster) {
   MLIRContext *ctx = b.getContext();
   int64_t numWords = program.getArgumentTypes().size() + 2;
   for (unsigned i = 0, e = program.getArgumentTypes().size(); i < e; ++i) {
@@ -138,6 +138,9 @@ LLVM::LLVMFuncOp KernelBuilder::createKernel(StringRef symbol, int64_t threads,
   kernel->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
   kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                   b.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
+  if (cluster > 1)
+    kernel->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
+                    b.getDenseI32ArrayAttr({int32_t(cluster), 1, 1}));
   kernel.setArgAttr(0, LLVM::LLVMDialect::getByValAttrName(),
                     TypeAttr::get(wordArray));
   kernel.setArgAttr(0, LLVM::LLVMDialect::getAlignAttrName(),

@@ -63,9 +63,11 @@ public:
       : program(program), b(b) {}
 
   /// Creates the kernel beside the program and puts the builder into its body.
-  /// So many tensor maps follow the words.
+  /// So many tensor maps follow the words. Blocks that follow each other form
+  /// clusters of so many.
   mlir::LLVM::LLVMFuncOp createKernel(llvm::StringRef symbol, int64_t threads,
-                                      int64_t tensorMaps = 0);
+                                      int64_t tensorMaps = 0,
+                                      int64_t cluster = 1);
   /// Ends the kernel at the builder's place.
   void finish();
 

@@ -14,9 +14,9 @@ using namespace prism::tiletogpu;
 ComputeRole::ComputeRole(KernelBuilder &kernel, ScalarBuilder &b,
                          Instructions &in, Ports &ports, RolesPlan &plan,
                          const RolePlan &role, Value memory, Value warp,
-                         Value lane)
+                         Value lane, Value rank)
     : kernel(kernel), b(b), in(in), ports(ports), plan(plan), role(role),
-      memory(memory), warp(warp), lane(lane),
+      memory(memory), warp(warp), lane(lane), rank(rank),
       chain(RoleOp(role.role).getName() == "chain") {
   if (teamsOf(role.role) > 1) {
     team = b.divide(this->warp, kWarpsOfGroup);
@@ -77,7 +77,9 @@ void ComputeRole::defineFrom(ValueRange structs, ValueRange tiles) {
 void ComputeRole::emitLoop(scf::ForOp loop) {
   Value lower = kernel.scalars.lookup(loop.getLowerBound()),
         step = kernel.scalars.lookup(loop.getStep());
-  auto [first, stride] = turnsOf(b, lower, step, team, teamsOf(role.role));
+  auto [first, stride] =
+      isShared() ? turnsOf(b, lower, step, rank, plan.cluster)
+                 : turnsOf(b, lower, step, team, teamsOf(role.role));
   SmallVector<Value> start = structsOf(loop.getInitArgs());
   size_t carried = start.size();
   delayed.store = storeToDelay(loop);
@@ -94,8 +96,11 @@ void ComputeRole::emitLoop(scf::ForOp loop) {
     kernel.scalars.map(loop.getInductionVar(), at);
     Value n =
         arith::DivUIOp::create(b, arith::SubIOp::create(b, at, lower), step);
-    ports.beginIteration(arith::IndexCastOp::create(b, b.getI32Type(), n));
+    n = arith::IndexCastOp::create(b, b.getI32Type(), n);
+    ports.beginIteration(n);
     lane = in.opaque(lane);
+    if (isShared())
+      passOthersTurns(loop, n);
     // Scratch of the last iteration has been read.
     if (!chain)
       roleBarrier();
@@ -119,6 +124,23 @@ void ComputeRole::emitLoop(scf::ForOp loop) {
   if (delayed.store) {
     takeDelayed(results[carried], results[carried + 1]);
     storeDelayed();
+  }
+}
+
+/// Of a role that blocks share: gives back what came for the iterations of the
+/// others. One thread does so for the team, which then meets.
+void ComputeRole::passOthersTurns(scf::ForOp loop, Value n) {
+  Value leads = b.both(in.equals(warp, 0), in.equals(lane, 0));
+  for (int64_t back = plan.cluster - 1; back > 0; --back) {
+    // Before the first iteration there are none.
+    Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, n,
+                                        b.i32(back));
+    auto mine = scf::IfOp::create(b, b.both(leads, there));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(mine.thenBlock());
+    for (auto receive : loop.getOps<ReceiveOp>())
+      ports.pass(receive.getChannel(), b.sub(n, b.i32(back)),
+                 RoleOp(role.role).getWarps());
   }
 }
 
@@ -206,5 +228,13 @@ void ComputeRole::emitSend(SendOp send) {
       continue; // made in place
     writePacked(matrix, to, {type.getDimSize(0), type.getDimSize(1)});
   }
-  ports.publish(channel);
+  if (!isShared())
+    return ports.publish(channel);
+  in.fenceForAsync();
+  roleBarrier();
+  auto leads =
+      scf::IfOp::create(b, b.both(in.equals(warp, 0), in.equals(lane, 0)));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(leads.thenBlock());
+  ports.publishToCluster(channel, rank);
 }

@@ -78,13 +78,16 @@ class ComputeRole {
 public:
   ComputeRole(KernelBuilder &kernel, ScalarBuilder &b, Instructions &in,
               Ports &ports, RolesPlan &plan, const RolePlan &role,
-              mlir::Value memory, mlir::Value warp, mlir::Value lane);
+              mlir::Value memory, mlir::Value warp, mlir::Value lane,
+              mlir::Value rank);
   void emit();
 
 private:
   // ComputeRole.cpp: the frame.
   void emitLoop(mlir::scf::ForOp loop);
   void emitBody(mlir::scf::ForOp loop);
+  void passOthersTurns(mlir::scf::ForOp loop, mlir::Value n);
+  bool isShared() const { return tile::RoleOp(role.role).getCluster() > 1; }
   llvm::SmallVector<mlir::Value> structsOf(mlir::ValueRange tiles);
   void defineFrom(mlir::ValueRange structs, mlir::ValueRange tiles);
   void emitOp(mlir::Operation *op);
@@ -122,6 +125,7 @@ private:
   Matrix &materialize(mlir::Value tile);
   mlir::Value registerOf(mlir::Value tile, int64_t r);
   mlir::Value evaluate(mlir::Operation *op, int64_t r);
+  mlir::Value evaluateScaledSum(mlir::Operation *op, int64_t r);
   mlir::Value pairAt(mlir::Value tile, int64_t pair);
   mlir::Value vectorAt(mlir::Value vector, Accumulator shape, int64_t r,
                        bool rows);
@@ -183,6 +187,7 @@ private:
   const RolePlan &role;
   mlir::Value memory, warp, lane; ///< warp: of the team
   mlir::Value team;               ///< of several, else null
+  mlir::Value rank;               ///< of the block in its cluster, or null
   std::optional<int64_t> staging; ///< scratch of storeStaged, made at need
   bool chain;
   /// A store that the next iteration makes, and what it stores then.

@@ -101,11 +101,33 @@ Value ComputeRole::evaluate(Operation *op, int64_t r) {
     auto [low, high] = in.unpackPair(pairAt(extend.getIn(), r / 2));
     return r % 2 ? high : low;
   }
+  if (Value sum = evaluateScaledSum(op, r))
+    return sum;
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
     operands.push_back(isTensor(operand) ? registerOf(operand, r)
                                          : kernel.scalars.lookup(operand));
   return cloneElementwise(b, op, operands);
+}
+
+/// a + x s or a - x s for a factor s of a row or column, rounded once. The sign
+/// goes to the factor: ptxas waits for a product that is still running before
+/// its result is negated, and LLVM would do that right where it is issued.
+Value ComputeRole::evaluateScaledSum(Operation *op, int64_t r) {
+  if (!chain || !isa<arith::AddFOp, arith::SubFOp>(op))
+    return {};
+  Value scaled = op->getOperand(1);
+  Operation *scale = matrixOf(scaled).op;
+  if (matrixOf(scaled).kind != Matrix::Kind::Lazy || !scaled.hasOneUse() ||
+      !isa<ScaleRowsOp, ScaleColumnsOp>(scale))
+    return {};
+  Value factor = vectorAt(scale->getOperand(1), shapeOf(scaled), r,
+                          isa<ScaleRowsOp>(scale));
+  if (isa<arith::SubFOp>(op))
+    factor = arith::NegFOp::create(b, factor);
+  Value input = registerOf(scale->getOperand(0), r);
+  return math::FmaOp::create(b, input, factor,
+                             registerOf(op->getOperand(0), r));
 }
 
 /// Two neighbours of a 16-bit tile: four of them are read from shared memory at

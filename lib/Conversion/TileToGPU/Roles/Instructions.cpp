@@ -62,8 +62,9 @@ void Instructions::initialise(Value barrier, int64_t arrivals) {
   NVVM::MBarrierInitOp::create(b, barrier, b.i32(arrivals), Value());
 }
 
-void Instructions::arrive(Value barrier) {
-  NVVM::MBarrierArriveOp::create(b, b.getI64Type(), barrier, Value());
+void Instructions::arrive(Value barrier, int64_t count) {
+  NVVM::MBarrierArriveOp::create(b, b.getI64Type(), barrier,
+                                 count > 1 ? b.i32(count) : Value());
 }
 
 void Instructions::wait(Value barrier, Value parity) {
@@ -83,6 +84,59 @@ void Instructions::syncWarp() { NVVM::SyncWarpOp::create(b, b.i32(-1)); }
 void Instructions::syncThreads(Value id, int64_t threads) {
   NVVM::BarrierOp::create(b, TypeRange(), id, b.i32(threads),
                           NVVM::BarrierReductionAttr(), Value());
+}
+
+//===----------------------------------------------------------------------===//
+// Clusters
+//===----------------------------------------------------------------------===//
+
+Value Instructions::rank() {
+  return NVVM::ClusterId::create(b, b.getI32Type());
+}
+
+void Instructions::syncCluster() {
+  NVVM::ClusterArriveOp::create(b, UnitAttr());
+  NVVM::ClusterWaitOp::create(b, UnitAttr());
+}
+
+/// The address that `pointer` has in the block `rank`, as a number: assembly
+/// text takes it so.
+Value Instructions::mapTo(Value pointer, Value rank) {
+  Type remote = LLVM::LLVMPointerType::get(
+      b.getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster));
+  return LLVM::PtrToIntOp::create(
+      b, b.getI32Type(), NVVM::MapaOp::create(b, remote, pointer, rank));
+}
+
+void Instructions::assembly(StringRef text, StringRef constraints,
+                            ValueRange operands) {
+  LLVM::InlineAsmOp::create(b, TypeRange(), operands, text, constraints,
+                            /*has_side_effects=*/true, /*is_align_stack=*/false,
+                            LLVM::TailCallKind::None, LLVM::AsmDialectAttr(),
+                            ArrayAttr());
+}
+
+// NVVM's ops on barriers of other blocks name the cluster as their scope, which
+// ptxas makes a fence of the whole chip (1,000 cycles). Here the data are moved
+// by the copy engine, whose bytes the barrier counts, and a reader has waited
+// for its products: no other access is to be ordered.
+void Instructions::arriveAt(Value barrier, Value rank) {
+  assembly("mbarrier.arrive.shared::cluster.b64 _, [$0];", "r,~{memory}",
+           mapTo(barrier, rank));
+}
+
+void Instructions::announceAt(Value barrier, Value rank, int64_t bytes) {
+  assembly("mbarrier.arrive.expect_tx.shared::cluster.b64 _, [$0], $1;",
+           "r,r,~{memory}", {mapTo(barrier, rank), b.i32(bytes)});
+}
+
+void Instructions::copyTo(Value rank, Value memory, int64_t bytes,
+                          Value barrier) {
+  Value from = LLVM::PtrToIntOp::create(b, b.getI32Type(), memory);
+  assembly("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx"
+           "::bytes [$0], [$1], $2, [$3];",
+           "r,r,r,r,~{memory}",
+           {mapTo(memory, rank), from, b.i32(bytes), mapTo(barrier, rank)});
 }
 
 //===----------------------------------------------------------------------===//

@@ -37,9 +37,22 @@ public:
 
   // Barriers between roles, and within one.
   void initialise(mlir::Value barrier, int64_t arrivals);
-  void arrive(mlir::Value barrier);
+  void arrive(mlir::Value barrier, int64_t count = 1);
   void wait(mlir::Value barrier, mlir::Value parity);
   void fenceForAsync();
+
+  // Blocks of a cluster. A rank is an i32.
+  mlir::Value rank();
+  /// All threads of the cluster, whatever else their warps do.
+  void syncCluster();
+  /// One arrival on the barrier that lies there in another block, or in this.
+  void arriveAt(mlir::Value barrier, mlir::Value rank);
+  /// The same, and the announcement of `bytes` that will come.
+  void announceAt(mlir::Value barrier, mlir::Value rank, int64_t bytes);
+  /// Copies to the same place of another block, whose barrier counts the bytes
+  /// as they come.
+  void copyTo(mlir::Value rank, mlir::Value memory, int64_t bytes,
+              mlir::Value barrier);
   void syncWarp();
   void syncThreads(mlir::Value id, int64_t threads);
 
@@ -96,6 +109,10 @@ public:
   void setRegisters(int64_t count, bool more);
 
 private:
+  mlir::Value mapTo(mlir::Value pointer, mlir::Value rank);
+  void assembly(llvm::StringRef text, llvm::StringRef constraints,
+                mlir::ValueRange operands);
+
   ScalarBuilder &b;
 };
 

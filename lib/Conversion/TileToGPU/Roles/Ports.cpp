@@ -14,11 +14,16 @@ void Ports::beginIteration(Value n) {
 
 Ports::Turn &Ports::turnOf(Value channel) {
   Turn &turn = turns[channel];
-  if (turn.base)
-    return turn;
+  if (!turn.base)
+    turn = makeTurn(channel, iteration);
+  return turn;
+}
+
+Ports::Turn Ports::makeTurn(Value channel, Value n) {
   const ChannelPlan &c = plan.channels.at(channel);
-  turn.slot = b.remainder(iteration, c.slots);
-  turn.parity = in.bitAnd(b.divide(iteration, c.slots), 1);
+  Turn turn;
+  turn.slot = b.remainder(n, c.slots);
+  turn.parity = in.bitAnd(b.divide(n, c.slots), 1);
   turn.base = in.advance(in.advance(memory, c.offset),
                          b.mul(turn.slot, b.i32(c.slotBytes)));
   turn.barrier =
@@ -41,12 +46,15 @@ void Ports::receive(Value channel) {
 }
 
 /// One arrival for the warp, after all of its lanes came here.
-void Ports::arriveOnce(Value barrier) {
+void Ports::arriveOnce(Value barrier, Value rank) {
   in.syncWarp();
   auto first = scf::IfOp::create(b, in.equals(lane, 0));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(first.thenBlock());
-  in.arrive(barrier);
+  if (rank)
+    in.arriveAt(barrier, rank);
+  else
+    in.arrive(barrier);
 }
 
 void Ports::publish(Value channel) {
@@ -58,9 +66,29 @@ void Ports::publishWithoutFence(Value channel) {
   arriveOnce(turnOf(channel).barrier);
 }
 
+void Ports::publishToCluster(Value channel, Value rank) {
+  const ChannelPlan &c = plan.channels.at(channel);
+  Turn &turn = turnOf(channel);
+  in.arrive(turn.barrier);
+  for (int64_t ahead = 1; ahead < c.cluster; ++ahead) {
+    Value other = b.remainder(b.add(rank, b.i32(ahead)), c.cluster);
+    in.announceAt(turn.barrier, other, c.messageBytes);
+    in.copyTo(other, turn.base, c.messageBytes, turn.barrier);
+  }
+}
+
+void Ports::pass(Value channel, Value n, int64_t warps) {
+  Turn turn = makeTurn(channel, n);
+  in.wait(turn.barrier, turn.parity);
+  Value empty = in.advance(turn.barrier, plan.channels.at(channel).slots * 8);
+  in.arrive(empty, warps);
+}
+
 void Ports::release(Value channel) {
-  arriveOnce(
-      in.advance(turnOf(channel).barrier, plan.channels.at(channel).slots * 8));
+  const ChannelPlan &c = plan.channels.at(channel);
+  Value empty = in.advance(turnOf(channel).barrier, c.slots * 8);
+  arriveOnce(empty,
+             c.cluster > 1 ? ownerOf(b, iteration, c.cluster) : Value());
 }
 
 Value Ports::part(Value channel, unsigned index) {

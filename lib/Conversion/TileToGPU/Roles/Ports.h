@@ -9,6 +9,11 @@
 // round r = n / slots of a slot is for parity r mod 2 of `full`, and for the
 // other parity of `empty`, which passes at once in round 0.
 //
+// Of a role that the blocks of a cluster share, iteration n is done by block n
+// mod cluster, and what it sends is copied into the same slot of all others. As
+// the number of slots is a multiple of the blocks', a slot has one sender, which
+// waits on its own `empty`, where the receivers of all blocks arrive.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef PRISM_LIB_CONVERSION_TILETOGPU_ROLES_PORTS_H
@@ -37,6 +42,12 @@ public:
   void publishWithoutFence(mlir::Value channel);
   /// Sender: on which this iteration's slot becomes full.
   mlir::Value full(mlir::Value channel) { return turnOf(channel).barrier; }
+  /// Sender of a shared role, one thread: what its block wrote, and fenced, is
+  /// there, and on its way to the other blocks.
+  void publishToCluster(mlir::Value channel, mlir::Value rank);
+  /// Receiver of a shared role, one thread for `warps` warps: the message of
+  /// iteration `n` is another block's, and is given back unread.
+  void pass(mlir::Value channel, mlir::Value n, int64_t warps);
   /// Receiver: this warp reads the slot no more.
   void release(mlir::Value channel);
   /// Address of a part of this iteration's slot.
@@ -48,7 +59,8 @@ private:
     bool acquired = false;
   };
   Turn &turnOf(mlir::Value channel);
-  void arriveOnce(mlir::Value barrier);
+  Turn makeTurn(mlir::Value channel, mlir::Value n);
+  void arriveOnce(mlir::Value barrier, mlir::Value rank = {});
 
   ScalarBuilder &b;
   Instructions &in;

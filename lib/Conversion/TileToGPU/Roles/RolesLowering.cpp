@@ -27,7 +27,7 @@ private:
   ScalarBuilder &b;
   Instructions in;
   RolesPlan &plan;
-  Value memory, warp, lane;
+  Value memory, warp, lane, rank;
 };
 
 void BlockEmitter::initialiseBarriers() {
@@ -44,19 +44,11 @@ void BlockEmitter::initialiseBarriers() {
     }
     NVVM::FenceMbarrierInitOp::create(b);
   }
-  NVVM::Barrier0Op::create(b);
-}
-
-/// What the chain computes is rounded to 16 bits or added to such products: a
-/// multiplication and the addition after it may round once instead of twice.
-static void allowContraction(Region &code) {
-  code.walk([](Operation *op) {
-    if (auto real = dyn_cast<arith::ArithFastMathInterface>(op);
-        real && isa<arith::MulFOp, arith::AddFOp, arith::SubFOp>(op))
-      op->setAttr(real.getFastMathAttrName(),
-                  arith::FastMathFlagsAttr::get(
-                      op->getContext(), arith::FastMathFlags::contract));
-  });
+  // Others may arrive here as soon as they have begun.
+  if (plan.cluster > 1)
+    in.syncCluster();
+  else
+    NVVM::Barrier0Op::create(b);
 }
 
 void BlockEmitter::emitRole(const RolePlan &plan) {
@@ -73,10 +65,9 @@ void BlockEmitter::emitRole(const RolePlan &plan) {
   if (role.getName() == "load")
     LoadRole(kernel, b, in, ports, this->plan.maps, role, ownWarp, lane).emit();
   else
-    ComputeRole(kernel, b, in, ports, this->plan, plan, memory, ownWarp, lane)
+    ComputeRole(kernel, b, in, ports, this->plan, plan, memory, ownWarp, lane,
+                rank)
         .emit();
-  if (role.getName() == "chain")
-    allowContraction(branch.getThenRegion());
 }
 
 void BlockEmitter::emit() {
@@ -88,8 +79,13 @@ void BlockEmitter::emit() {
   for (Operation &op : kernel.getProgram().getBody().getOps())
     kernel.cloneScalarOp(&op);
   initialiseBarriers();
+  if (plan.cluster > 1)
+    rank = in.rank();
   for (const RolePlan &role : plan.roles)
     emitRole(role);
+  // Shared memory lasts until nobody will copy to it or arrive in it.
+  if (plan.cluster > 1)
+    in.syncCluster();
 }
 
 } // namespace

@@ -140,7 +140,32 @@ static LogicalResult checkOp(Operation *op, bool isChain, std::string &reason) {
   return failure();
 }
 
+/// What blocks of a cluster share must be the same for all of them.
+static LogicalResult checkShared(RoleOp role, std::string &reason) {
+  if (role.getCluster() == 1)
+    return success();
+  if (role.getName() != "prepare" || teamsOf(role) > 1) {
+    reason = "only a role 'prepare' of one warpgroup a block is shared by the "
+             "blocks of a cluster";
+    return failure();
+  }
+  WalkResult found = role.walk([](Operation *op) {
+    return llvm::any_of(op->getOperands(),
+                        [](Value operand) {
+                          return bool(operand.getDefiningOp<ValueOffsetOp>());
+                        })
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  if (!found.wasInterrupted())
+    return success();
+  reason = "a role that blocks of values share depends on their offset";
+  return failure();
+}
+
 static LogicalResult checkRole(RoleOp role, std::string &reason) {
+  if (failed(checkShared(role, reason)))
+    return failure();
   scf::ForOp loop = loopOf(role);
   if (!loop || llvm::range_size(role.getBody().getOps<scf::ForOp>()) != 1) {
     reason =
@@ -176,6 +201,10 @@ static LogicalResult checkRole(RoleOp role, std::string &reason) {
 // Channels
 //===----------------------------------------------------------------------===//
 
+Value prism::tiletogpu::ownerOf(ScalarBuilder &b, Value n, int64_t cluster) {
+  return b.remainder(n, cluster);
+}
+
 /// Fills in a channel's place and who meets in it.
 static void countWarps(Value channel, ChannelPlan &plan) {
   for (Operation *user : channel.getUsers()) {
@@ -185,10 +214,16 @@ static void countWarps(Value channel, ChannelPlan &plan) {
       // The teams of `load` take turns.
       plan.arrivals =
           role.getName() == "load" ? warps / loadTeamsOf(role) : warps;
+      plan.cluster = role.getCluster();
     } else if (isa<ReceiveOp>(user)) {
       plan.receiverWarps += warps;
     }
   }
+  if (plan.cluster == 1)
+    return;
+  // One thread sends, to all blocks; receivers of all blocks give back.
+  plan.arrivals = 1;
+  plan.receiverWarps *= plan.cluster;
 }
 
 LogicalResult RolesPlan::placeChannels(ProgramOp program, std::string &reason) {
@@ -221,7 +256,13 @@ LogicalResult RolesPlan::placeChannels(ProgramOp program, std::string &reason) {
               tile.getDimSize(0) * tile.getElementTypeBitWidth() / 8, 16);
         }
       }
+    plan.messageBytes = at;
     plan.slotBytes = llvm::alignTo(at, kSwizzleBytes);
+    if (plan.slots % plan.cluster) {
+      reason = "a channel of " + std::to_string(plan.slots) +
+               " slots is filled by " + std::to_string(plan.cluster) + " blocks";
+      return failure();
+    }
     plan.offset = allocate(plan.slotBytes * plan.slots, kSwizzleBytes);
     plan.barriers = allocate(plan.slots * 16, 8);
   }
@@ -298,6 +339,7 @@ FailureOr<RolesPlan> RolesPlan::make(ProgramOp program, std::string &reason) {
   for (auto role : program.getBody().getOps<RoleOp>()) {
     if (failed(checkRole(role, reason)))
       return failure();
+    plan.cluster = std::max<int64_t>(plan.cluster, role.getCluster());
     if (role.getWarps() % kWarpsOfGroup) {
       reason = ("role '" + role.getName() + "' has " + Twine(role.getWarps()) +
                 " warps, no whole warpgroups")

@@ -29,6 +29,10 @@ struct ChannelPlan {
   int64_t barriers = 0; ///< offset of full[slots], empty[slots], 8 bytes each
   int64_t arrivals = 0; ///< on `full`, of a message
   int64_t receiverWarps = 0; ///< of all receiving roles
+  int64_t messageBytes = 0;  ///< without what pads a slot
+  /// Blocks that take turns in sending to all of them. A slot is then filled by
+  /// the same one every time, and given back to it.
+  int64_t cluster = 1;
 
   int64_t full(int64_t slot) const { return barriers + slot * 8; }
   int64_t empty(int64_t slot) const { return barriers + (slots + slot) * 8; }
@@ -52,6 +56,7 @@ public:
   TensorMaps maps;
   int64_t threads = 0;
   int64_t initialRegisters = 0; ///< of a thread, when the kernel starts
+  int64_t cluster = 1;          ///< blocks of the kernel's clusters
 
   /// Scratch, for as long as the kernel runs.
   int64_t allocate(int64_t bytes, int64_t alignment);
@@ -73,6 +78,9 @@ inline constexpr int64_t kScratchOfPreparation = 26 * 1024,
 
 /// Warp groups of a role that take turns, each with iterations of its own.
 int64_t teamsOf(tile::RoleOp role);
+
+/// The block of a cluster whose turn iteration `n` (i32) is, i32.
+mlir::Value ownerOf(ScalarBuilder &b, mlir::Value n, int64_t cluster);
 
 /// A team's share of a loop: its first iteration, and from one to the next.
 struct Turns {

@@ -89,6 +89,11 @@ LogicalResult ReleaseOp::verify() {
 LogicalResult RoleOp::verify() {
   if (getWarps() < 1)
     return emitOpError("runs on at least one warp, found ") << getWarps();
+  auto program = cast<ProgramOp>((*this)->getParentOp());
+  if (getCluster() < 1 || program.getValueBlocks() % getCluster())
+    return emitOpError("is shared by the blocks of a cluster, whose number divides "
+                       "the blocks of values, ")
+           << program.getValueBlocks() << ", found " << getCluster();
   for (Operation &op : getBody().getOps()) {
     auto loop = dyn_cast<scf::ForOp>(op);
     if (!loop)

@@ -257,14 +257,35 @@ std::optional<unsigned> RolePlan::channelOf(Value value, RoleKind role) const {
   return std::nullopt;
 }
 
-/// Keys first, since most work starts with them, then vectors, then values;
-/// what is prepared comes last.
+/// Keys and vectors first, since most work starts with them, then values; what
+/// is prepared comes last.
 static auto orderOfFilling(const ChannelPlan &channel) {
   int matrices = channel.matrices == TileAxis::Key       ? 0
                  : channel.matrices == TileAxis::Unknown ? 1
                                                          : 2;
   return std::tuple(channel.from == RoleKind::Prepare, matrices,
                     !channel.toPrepare, channel.toChain);
+}
+
+/// Vectors are small and come with the keys: each message less is a wait less in
+/// every iteration of its receivers.
+void RolePlan::joinVectors() {
+  auto keys = llvm::find_if(channels, [](const ChannelPlan &channel) {
+    return channel.from == RoleKind::Load && channel.matrices == TileAxis::Key;
+  });
+  if (keys == channels.end())
+    return;
+  for (ChannelPlan &channel : channels)
+    if (channel.from == RoleKind::Load &&
+        channel.matrices == TileAxis::Unknown) {
+      keys->toPrepare |= channel.toPrepare;
+      keys->toChain |= channel.toChain;
+      llvm::append_range(keys->values, channel.values);
+      channel.values.clear();
+    }
+  llvm::erase_if(channels, [](const ChannelPlan &channel) {
+    return channel.values.empty();
+  });
 }
 
 void RolePlan::makeChannels(const TileAxes &axes) {
@@ -291,6 +312,7 @@ void RolePlan::makeChannels(const TileAxes &axes) {
   llvm::sort(channels, [](const ChannelPlan &a, const ChannelPlan &b) {
     return orderOfFilling(a) < orderOfFilling(b);
   });
+  joinVectors();
   // Matrices first: no vector stands between two of them.
   for (ChannelPlan &channel : channels) {
     SmallVector<Value> vectors;
@@ -317,9 +339,14 @@ LogicalResult RolePlan::chooseSlots(const RoleOptions &options,
                                     std::string &reason) {
   int64_t available = options.sharedMemory - kReservedBytes, needed = 0;
   prepareTeams = options.prepareTeams;
+  cluster = options.cluster;
+  // Blocks and slots go evenly: a block fills the same ones every time.
+  auto shareOf = [&](const ChannelPlan &channel) {
+    return channel.from == RoleKind::Prepare ? cluster : 1;
+  };
   SmallVector<ChannelPlan *> giving;
   for (ChannelPlan &channel : channels) {
-    channel.slots = options.slots;
+    channel.slots = llvm::alignTo(options.slots, shareOf(channel));
     needed += channel.slots * channel.messageBytes();
     giving.push_back(&channel);
   }
@@ -327,17 +354,20 @@ LogicalResult RolePlan::chooseSlots(const RoleOptions &options,
     return orderOfGiving(*a) < orderOfGiving(*b);
   });
   // Each gives one before any gives another.
-  for (int64_t slots = options.slots; slots > 1; --slots)
+  for (int64_t slots = options.slots + cluster - 1; slots > 1; --slots)
     for (ChannelPlan *channel : giving)
-      if (needed > available && channel->slots == slots) {
-        --channel->slots;
-        needed -= channel->messageBytes();
+      if (int64_t share = shareOf(*channel);
+          needed > available && channel->slots == slots && slots > share) {
+        channel->slots -= share;
+        needed -= share * channel->messageBytes();
       }
   // A team must meet every round of a slot that it reads, teams and slots go
   // evenly, and must not be two rounds ahead where it writes.
   for (ChannelPlan &channel : channels)
     if (channel.toPrepare || channel.from == RoleKind::Prepare)
       prepareTeams = std::min(prepareTeams, channel.slots);
+  if (cluster > 1)
+    prepareTeams = 1;
   for (ChannelPlan &channel : channels)
     if (channel.toPrepare)
       channel.slots = channel.slots / prepareTeams * prepareTeams;

@@ -53,9 +53,9 @@ public:
 
   mlir::scf::ForOp loop;
   RoleWork prepare, chain;
-  llvm::SmallVector<ChannelPlan> channels;
-  /// Warp groups of the role prepare.
-  int64_t prepareTeams = 1; // in the order in which they fill
+  llvm::SmallVector<ChannelPlan> channels; ///< in the order in which they fill
+  /// Warp groups of the role prepare, and blocks that share it.
+  int64_t prepareTeams = 1, cluster = 1;
 
   /// The number of the channel by which a role receives a value, if it does.
   std::optional<unsigned> channelOf(mlir::Value value, RoleKind role) const;
@@ -71,6 +71,7 @@ private:
   void gather();
   llvm::LogicalResult checkMessages(std::string &reason) const;
   void makeChannels(const TileAxes &axes);
+  void joinVectors();
   llvm::LogicalResult chooseSlots(const RoleOptions &options,
                                   std::string &reason);
 

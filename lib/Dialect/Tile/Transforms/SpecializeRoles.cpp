@@ -135,7 +135,9 @@ void RoleBuilder::createRole(StringRef name, int64_t warps, RoleKind kind) {
   if (schedule.empty())
     return;
   mapping.clear();
-  auto role = RoleOp::create(builder, loop.getLoc(), name, warps);
+  auto role =
+      RoleOp::create(builder, loop.getLoc(), name, warps,
+                     kind == RoleKind::Prepare ? plan.cluster : 1);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&role.getBody().emplaceBlock());
   bool isChain = kind == RoleKind::Chain;
@@ -285,6 +287,13 @@ struct SpecializeRolesPass
           << prepareTeams.getValue();
       return signalPassFailure();
     }
+    int64_t blocks = getOperation().getValueBlocks();
+    if (cluster < 1 || blocks % cluster) {
+      getOperation().emitError(
+          "tile-specialize-roles: cluster must divide the blocks of values, ")
+          << blocks << ", found " << cluster.getValue();
+      return signalPassFailure();
+    }
     if (slots < 1) {
       getOperation().emitError(
           "tile-specialize-roles: slots must be at least 1, found ")
@@ -293,7 +302,7 @@ struct SpecializeRolesPass
     }
     std::string whyNot;
     if (failed(specializeRoles(getOperation(),
-                               {slots, prepareTeams, sharedMemory}, &whyNot)))
+                               {slots, prepareTeams, cluster, sharedMemory}, &whyNot)))
       remark::missed(
           getOperation().getLoc(),
           remark::RemarkOpts::name("SpecializeRoles").category("tile"))

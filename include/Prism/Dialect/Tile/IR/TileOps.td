@@ -348,10 +348,15 @@ def Tile_RoleOp : Tile_Op<"role", [HasParent<"ProgramOp">, NoTerminator, SingleB
     else; `prepare` computes what does not depend on the state; `chain` carries the
     state. Which op goes where follows from what it depends on and from its axes
     (`tile-specialize-roles`), never from a model's name.
+
+    Programs that differ in their value columns only run as blocks of one cluster,
+    side by side. What is the same for all columns need be done once: a role with
+    `cluster n` takes turns with the same role of the other n - 1 blocks, iteration
+    by iteration, and what it sends arrives in all of them.
   }];
-  let arguments = (ins StrAttr:$name, I64Attr:$warps);
+  let arguments = (ins StrAttr:$name, I64Attr:$warps, DefaultValuedAttr<I64Attr, "1">:$cluster);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$name `warps` $warps attr-dict-with-keyword $body";
+  let assemblyFormat = "$name `warps` $warps (`cluster` $cluster^)? attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
 

@@ -81,7 +81,8 @@ def TileSpecializeRoles : Pass<"tile-specialize-roles", "::prism::tile::ProgramO
     stores beside the loop; loads (and interleaves of loads) are `load`'s; the rest,
     which is the same for all value columns and can run ahead of the state, is
     `prepare`'s. What one role makes and another needs goes through a channel: one
-    for each maker and set of receivers, loads apart by keys, vectors and values.
+    for each maker and set of receivers, loads apart by keys and values; vectors go
+    with keys.
     Widening a 16-bit tile, and cheap arithmetic on vectors that are sent anyway, is
     repeated rather than sent.
 
@@ -90,6 +91,9 @@ def TileSpecializeRoles : Pass<"tile-specialize-roles", "::prism::tile::ProgramO
     are summed while they run; inverses come last. Messages are received, and widened,
     right before their first use and released right after the last; where that is a
     product, which reads while it runs, right before its result is used.
+
+    With `cluster`, as many blocks of values share the role `prepare`: they take
+    turns, and each gets what the others send.
 
     Each channel gets `slots` slots; where `shared-memory` does not hold them,
     channels of values lose theirs first, that of the preparation last. A program
@@ -125,6 +129,7 @@ def TileSpecializeRoles : Pass<"tile-specialize-roles", "::prism::tile::ProgramO
   let options = [
     Option<"slots", "slots", "int64_t", "2", "slots of a channel, where shared memory suffices">,
     Option<"prepareTeams", "prepare-teams", "int64_t", "1", "warp groups that take turns in preparing">,
+    Option<"cluster", "cluster", "int64_t", "1", "blocks of values that run as a cluster and take turns in preparing">,
     Option<"sharedMemory", "shared-memory", "int64_t", "232448", "bytes of a block's shared memory">
   ];
 }

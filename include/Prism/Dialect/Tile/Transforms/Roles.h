@@ -15,6 +15,9 @@ struct RoleOptions {
   /// Warp groups that take turns in preparing, where every channel that they
   /// receive has so many slots.
   int64_t prepareTeams = 1;
+  /// Blocks of values that run as one cluster and take turns in preparing, each
+  /// with one warp group.
+  int64_t cluster = 1;
   /// Bytes of a block's shared memory.
   int64_t sharedMemory = 232448;
 };
