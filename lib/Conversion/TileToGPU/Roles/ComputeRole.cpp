@@ -36,6 +36,14 @@ void ComputeRole::roleBarrier() {
                  RoleOp(role.role).getWarps() / teams * 32);
 }
 
+/// Before a warp writes what others read: they have read what it held in the
+/// last iteration.
+void ComputeRole::claimScratch() {
+  if (!scratchIsFree)
+    roleBarrier();
+  scratchIsFree = true;
+}
+
 /// Scratch of this team.
 Value ComputeRole::scratch(int64_t bytes, int64_t alignment) {
   int64_t teams = teamsOf(role.role);
@@ -101,14 +109,13 @@ void ComputeRole::emitLoop(scf::ForOp loop) {
     lane = in.opaque(lane);
     if (isShared())
       passOthersTurns(loop, n);
-    // Scratch of the last iteration has been read.
-    if (!chain)
-      roleBarrier();
+    scratchIsFree = false;
     ValueRange arguments = made.getRegionIterArgs();
     defineFrom(arguments.take_front(carried), loop.getRegionIterArgs());
     if (delayed.store)
       takeDelayed(arguments[carried], arguments[carried + 1]);
     emitBody(loop);
+    scratchIsFree = false;
     // A loop that carries nothing was made with its end.
     if (made.getNumRegionIterArgs()) {
       SmallVector<Value> next =
@@ -128,7 +135,7 @@ void ComputeRole::emitLoop(scf::ForOp loop) {
 }
 
 /// Of a role that blocks share: gives back what came for the iterations of the
-/// others. One thread does so for the team, which then meets.
+/// others. One thread does so for the team.
 void ComputeRole::passOthersTurns(scf::ForOp loop, Value n) {
   Value leads = b.both(in.equals(warp, 0), in.equals(lane, 0));
   for (int64_t back = plan.cluster - 1; back > 0; --back) {
@@ -142,6 +149,15 @@ void ComputeRole::passOthersTurns(scf::ForOp loop, Value n) {
       ports.pass(receive.getChannel(), b.sub(n, b.i32(back)),
                  RoleOp(role.role).getWarps());
   }
+  // A barrier tells only odd rounds of a slot from even ones: before a warp
+  // waits for a round, somebody must have seen the one before, and have met the
+  // warp since. For a slot's iteration before the last turn that was then.
+  bool isSeenNow = llvm::any_of(loop.getOps<ReceiveOp>(), [&](ReceiveOp receive) {
+    int64_t slots = receive.getChannel().getType().getSlots();
+    return slots % plan.cluster && slots <= plan.cluster;
+  });
+  if (isSeenNow)
+    roleBarrier();
 }
 
 void ComputeRole::emitBody(scf::ForOp loop) {
@@ -224,10 +240,10 @@ void ComputeRole::emitSend(SendOp send) {
       continue;
     }
     Matrix &matrix = matrixOf(value);
-    if (matrix.kind == Matrix::Kind::Shared)
-      continue; // made in place
-    writePacked(matrix, to, {type.getDimSize(0), type.getDimSize(1)});
+    if (matrix.kind != Matrix::Kind::Shared) // else made in place
+      writePacked(matrix, to, {type.getDimSize(0), type.getDimSize(1)});
   }
+  finishInversions(send);
   if (!isShared())
     return ports.publish(channel);
   in.fenceForAsync();

@@ -31,6 +31,7 @@
 #ifndef PRISM_LIB_CONVERSION_TILETOGPU_ROLES_COMPUTEROLE_H
 #define PRISM_LIB_CONVERSION_TILETOGPU_ROLES_COMPUTEROLE_H
 
+#include "Inverse.h"
 #include "Ports.h"
 
 namespace prism::tiletogpu {
@@ -66,7 +67,9 @@ struct Vector {
   mlir::Operation *op = nullptr; ///< Lazy
   mlir::Type element;
   int64_t length = 0;
-  Element last;                    ///< of a sum: its last element
+  Element last; ///< of a sum: its last element
+  /// Of a sum: in every warp, a lane's neighbouring elements (spreadIndex).
+  llvm::SmallVector<Element> neighbours;
   mlir::Value copy, copyForPowers; ///< Spread: in shared memory, or null
 };
 
@@ -95,6 +98,7 @@ private:
   void emitReceive(tile::ReceiveOp receive);
   void emitRelease(tile::ReleaseOp release);
   void roleBarrier();
+  void claimScratch();
   mlir::Value scratch(int64_t bytes, int64_t alignment);
 
   // Products.cpp
@@ -110,14 +114,31 @@ private:
   void emitMatrixOp(mlir::Operation *op);
   bool isStart(mlir::Operation *op);
   void emitRounding(mlir::arith::TruncFOp op);
+  void define(mlir::Value tile, llvm::SmallVector<mlir::Value> registers);
+
+  // Decays.cpp
   void emitDecay(tile::DecayMatrixOp op);
   mlir::Value decayAt(tile::DecayMatrixOp op, int64_t r);
+  bool isFactored(tile::DecayMatrixOp op) const;
+  mlir::Value decayBetween(Element x, Element y);
+  void emitFactors(tile::DecayMatrixOp op);
+  /// Of a decay around this warp's diagonal block.
+  struct DecayFactors {
+    Element sums[2];                            ///< of this lane's rows
+    mlir::Value rows[2];                        ///< from the border to these
+    mlir::Value columns;                        ///< in scratch
+    mlir::Value columnPairs[kRowsOfGroup / 8];  ///< loaded at need
+    llvm::SmallVector<mlir::Value, 8> diagonal; ///< of the accumulator
+  };
+  void makeDiagonal(tile::DecayMatrixOp op, DecayFactors &made,
+                    mlir::Value sums);
+  mlir::Value decayOfFactors(DecayFactors &factors, int64_t r);
+  mlir::Value decayOfPairs(tile::DecayMatrixOp op, int64_t r);
   struct Sum {
     mlir::Value high, low, token, place;
   };
   const Sum &sumAt(mlir::Value vector, bool isRow, int64_t offset,
                    llvm::ArrayRef<int64_t> order);
-  void define(mlir::Value tile, llvm::SmallVector<mlir::Value> registers);
 
   // Evaluate.cpp
   void settleLeaves(mlir::Value tile);
@@ -166,6 +187,7 @@ private:
   Element lastOf(mlir::Value vector);
   Element elementOf(mlir::Operation *op, llvm::ArrayRef<Element> operands);
   Element splitConstant(mlir::Value f64);
+  Element splitAt(Element gate, double unit);
   Element addPairs(Element x, Element y);
   Element maximumOfPairs(Element x, Element y);
   mlir::Value copyOf(mlir::Value vector);
@@ -178,6 +200,7 @@ private:
 
   // Inverse.cpp
   void emitInvert(tile::InvertOp op);
+  void finishInversions(tile::SendOp send);
 
   KernelBuilder &kernel;
   ScalarBuilder &b;
@@ -200,6 +223,10 @@ private:
   llvm::DenseMap<mlir::Value, Vector> vectors;
   using SumKey = std::pair<std::pair<mlir::Value, const void *>, int64_t>;
   llvm::DenseMap<SumKey, Sum> sums;
+  llvm::DenseMap<mlir::Operation *, DecayFactors> decayFactors;
+  bool scratchIsFree = true; ///< of the last iteration
+  /// Inverses that are begun, and where their systems lie.
+  llvm::SmallVector<std::pair<tile::InvertOp, mlir::Value>> inversions;
   /// What the present reader has read: elements of vectors, pairs of tiles.
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> known;
   llvm::SmallPtrSet<mlir::Operation *, 32> emitted;

@@ -66,21 +66,25 @@ Value ComputeRole::registerOf(Value tile, int64_t r) {
   case Matrix::Kind::Splat:
     return matrix.scalar;
   case Matrix::Kind::Decay:
-    return decayAt(matrix.decay, r);
+    break;
   case Matrix::Kind::Lazy:
     break;
   default:
     return matrix.registers[r];
   }
-  // What has several readers is computed once.
-  if (!tile.hasOneUse()) {
+  // What has several readers is computed once. Decays of pairs are not kept:
+  // they would take the registers of the products beside them.
+  bool isKept = !tile.hasOneUse() && (matrix.kind == Matrix::Kind::Lazy ||
+                                      decayFactors.contains(matrix.decay));
+  if (isKept) {
     matrix.registers.resize(matrix.shape.registers());
     if (Value value = matrix.registers[r])
       return value;
   }
-  Value value = evaluate(matrix.op, r);
+  Value value = matrix.kind == Matrix::Kind::Decay ? decayAt(matrix.decay, r)
+                                                   : evaluate(matrix.op, r);
   Matrix &again = matrixOf(tile); // the map may have grown
-  if (!tile.hasOneUse())
+  if (isKept)
     again.registers[r] = value;
   return value;
 }

@@ -323,9 +323,9 @@ Value Instructions::shuffleUp(Value f32, int64_t lanes) {
   return NVVM::ShflOp::create(b, f32.getType(), b.i32(-1), f32, b.i32(lanes),
                               b.i32(0), NVVM::ShflKind::up, UnitAttr());
 }
-Value Instructions::shuffleFrom(Value f32, int64_t lane) {
-  return NVVM::ShflOp::create(b, f32.getType(), b.i32(-1), f32, b.i32(lane),
-                              b.i32(31), NVVM::ShflKind::idx, UnitAttr());
+Value Instructions::shuffleFrom(Value f32, Value lane) {
+  return NVVM::ShflOp::create(b, f32.getType(), b.i32(-1), f32, lane, b.i32(31),
+                              NVVM::ShflKind::idx, UnitAttr());
 }
 
 //===----------------------------------------------------------------------===//

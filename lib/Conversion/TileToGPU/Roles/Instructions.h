@@ -91,7 +91,7 @@ public:
   /// 2^a by the chip's function, subnormal results as zero.
   mlir::Value exp2(mlir::Value a);
   mlir::Value shuffleUp(mlir::Value f32, int64_t lanes);
-  mlir::Value shuffleFrom(mlir::Value f32, int64_t lane);
+  mlir::Value shuffleFrom(mlir::Value f32, mlir::Value lane);
 
   /// Copies 4 or 16 bytes: the first `bytes` of them as they are, then zeros.
   void copyAsync(mlir::Value to, mlir::Value from, int64_t size,

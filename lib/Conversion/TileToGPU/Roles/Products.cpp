@@ -11,14 +11,16 @@ using namespace mlir;
 using namespace prism::tile;
 using namespace prism::tiletogpu;
 
-/// Waits until a product's registers hold its result. Where registers are
-/// scarce, until all products' do: the rounded state, operand of the products
-/// that read it, is half as large as the state and gives its registers back.
+/// Waits until a product's registers hold its result. In the chain, where
+/// registers are scarce, until all products' do: the rounded state, operand of
+/// the products that read it, is half as large as the state and gives its
+/// registers back.
 void ComputeRole::settle(Matrix &matrix) {
   if (matrix.running.empty())
     return;
   if (matrix.group > groupsRetired) {
-    int64_t last = role.registers < kPlentyOfRegisters ? groupsIssued : matrix.group;
+    bool isScarce = chain && role.registers < kPlentyOfRegisters;
+    int64_t last = isScarce ? groupsIssued : matrix.group;
     in.waitForAllBut(groupsIssued - last);
     groupsRetired = last;
     releaseFree();

@@ -220,6 +220,7 @@ Value ComputeRole::copyOf(Value tile) {
     return vector.copy;
   int64_t bytes = vector.mine.low ? 8 : bytesOf(vector.element);
   vector.copy = scratch(vector.length * bytes, 16);
+  claimScratch();
   writeElement(vector.mine, vector.copy, vector.length);
   roleBarrier();
   return vector.copy;
@@ -241,6 +242,7 @@ Value ComputeRole::copyForPowers(Value tile) {
   Value low = LLVM::FMAOp::create(b, mine.value, factor, minus);
   low = LLVM::FMAOp::create(b, mine.value, rest, low);
   low = LLVM::FMAOp::create(b, mine.low, factor, low);
+  claimScratch();
   writeElement({high, low}, vector.copyForPowers, vector.length);
   roleBarrier();
   return vector.copyForPowers;
@@ -254,16 +256,27 @@ void ComputeRole::writeSpread(Value tile, Value to) {
 // Sums of gates
 //===----------------------------------------------------------------------===//
 
+/// A gate's multiple of `unit` and the rest. Sums of multiples are exact, and
+/// those of the rests, which are small, as good as f64 would make the
+/// difference of two: without the rounding errors that addPairs carries along.
+Element ComputeRole::splitAt(Element gate, double unit) {
+  // 1.5 * 2^23 units: there an f32 has steps of one.
+  Value large = b.real(b.getF32Type(), 1.5 * 8388608.0 * unit);
+  Value high = b.sub(b.add(gate.value, large), large);
+  Value low = b.sub(gate.value, high);
+  return {high, gate.low ? b.add(low, gate.low) : low};
+}
+
 /// Every warp sums all of the gates: a lane its neighbours, the lanes by
 /// shuffles. No thread waits for another warp.
 void ComputeRole::emitGateSum(GateSumOp op) {
   Value tile = op.getGates();
   int64_t length = tensorType(tile).getDimSize(0), parts = length / 32;
-  SmallVector<Element> sums;
-  for (int64_t p = 0; p < parts; ++p) {
-    Element gate = elementAt(tile, b.add(b.mul(lane, b.i32(parts)), b.i32(p)));
-    sums.push_back(p ? addPairs(sums.back(), gate) : gate);
-  }
+  // An f32 holds 2^24 units: gates down to -1024, `length` of them.
+  double unit = length / 16384.0;
+  auto sum = [&](Element x, Element y) {
+    return Element{b.add(x.value, y.value), b.add(x.low, y.low)};
+  };
   auto select = [&](Value condition, Element x, Element y) {
     return Element{b.select(condition, x.value, y.value),
                    b.select(condition, x.low, y.low)};
@@ -271,24 +284,30 @@ void ComputeRole::emitGateSum(GateSumOp op) {
   auto up = [&](Element x, int64_t lanes) {
     return Element{in.shuffleUp(x.value, lanes), in.shuffleUp(x.low, lanes)};
   };
+  SmallVector<Element> sums;
+  for (int64_t p = 0; p < parts; ++p) {
+    Element gate = splitAt(
+        elementAt(tile, b.add(b.mul(lane, b.i32(parts)), b.i32(p))), unit);
+    sums.push_back(p ? sum(sums.back(), gate) : gate);
+  }
   Element total = sums.back();
   for (int64_t distance = 1; distance < 32; distance *= 2)
     total = select(b.below(lane, b.i32(distance)), total,
-                   addPairs(total, up(total, distance)));
+                   sum(total, up(total, distance)));
   Value zero = b.real(b.getF32Type(), 0.0);
   Element before = select(in.equals(lane, 0), {zero, zero}, up(total, 1));
-  Element mine;
-  Value part = b.remainder(warp, parts);
-  for (auto [p, sum] : llvm::enumerate(sums)) {
-    Element all = addPairs(before, sum);
-    mine = p ? select(in.equals(part, p), all, mine) : all;
-  }
   Vector vector;
   vector.kind = Vector::Kind::Spread;
   vector.element = b.getF64Type();
   vector.length = length;
-  vector.mine = mine;
-  vector.last = {in.shuffleFrom(total.value, 31),
-                 in.shuffleFrom(total.low, 31)};
+  Value part = b.remainder(warp, parts);
+  for (auto [p, own] : llvm::enumerate(sums)) {
+    Element all = sum(before, own);
+    vector.neighbours.push_back(all);
+    vector.mine = p ? select(in.equals(part, p), all, vector.mine) : all;
+  }
+  Value lastLane = b.i32(31);
+  vector.last = {in.shuffleFrom(total.value, lastLane),
+                 in.shuffleFrom(total.low, lastLane)};
   vectors[op.getResult()] = vector;
 }

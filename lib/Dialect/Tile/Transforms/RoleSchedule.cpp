@@ -51,14 +51,14 @@ findTowardsInverse(ArrayRef<Operation *> ops) {
   return found;
 }
 
-/// Products of messages that run while gates are summed: those of the systems,
-/// then others, as many as a role holds sums of beside its gates (64 x 64 of
-/// them take 32 registers of a thread).
-static llvm::DenseSet<Operation *>
+/// Products of messages that are begun before their results are needed: those
+/// of the systems, then others, as many as a role holds sums of beside its
+/// gates (64 x 64 of them take 32 registers of a thread).
+static SmallVector<Operation *>
 findProductsAhead(const RolePlan &plan, ArrayRef<Operation *> ops,
                   const llvm::DenseSet<Operation *> &towardsInverse) {
   constexpr unsigned kMost = 2;
-  llvm::DenseSet<Operation *> ahead;
+  SmallVector<Operation *> ahead;
   for (bool forSystem : {true, false})
     for (Operation *op : ops) {
       auto dot = dyn_cast<DotOp>(op);
@@ -67,33 +67,32 @@ findProductsAhead(const RolePlan &plan, ArrayRef<Operation *> ops,
           plan.channelOf(dot.getLhs(), RoleKind::Prepare) &&
           plan.channelOf(dot.getRhs(), RoleKind::Prepare) &&
           isForAnyone(dot.getAcc().getDefiningOp()))
-        ahead.insert(op);
+        ahead.push_back(op);
     }
   return ahead;
 }
 
-/// Two products first, gates and decays while they run, then the other products
-/// with what masks them, so that the keys are soon released. What inverts a
-/// system comes last: it takes longest, and nobody waits for what it reads.
+/// A product first, gates and decays while it runs; another then, since a warp
+/// that has begun eight steps of products waits to begin the next. It runs
+/// while systems are made of the first. The other products with what masks them
+/// come last; an inverse is finished where it is sent.
 static void sortPreparation(const RolePlan &plan,
                             SmallVectorImpl<Operation *> &ops) {
-  enum Phase : unsigned { Ahead, Gates, Products, Inverse };
+  enum Phase : unsigned { First, Gates, Second, Inverse, Products };
   auto towardsInverse = findTowardsInverse(ops);
   auto ahead = findProductsAhead(plan, ops, towardsInverse);
   llvm::DenseMap<Operation *, Phase> phases;
   for (Operation *op : ops) {
-    bool isProduct = isa<DotOp>(op), followsProduct = false,
-         followsInverse = false;
+    bool followsProduct = isa<DotOp>(op);
     for (Value operand : op->getOperands())
-      if (auto it = phases.find(operand.getDefiningOp()); it != phases.end()) {
+      if (auto it = phases.find(operand.getDefiningOp()); it != phases.end())
         followsProduct |= it->second != Gates;
-        followsInverse |= it->second == Inverse;
-      }
-    bool onSystem = !isProduct && towardsInverse.contains(op);
-    phases[op] = ahead.contains(op)              ? Ahead
-                 : !isProduct && !followsProduct ? Gates
-                 : followsInverse || onSystem    ? Inverse
-                                                 : Products;
+    auto found = llvm::find(ahead, op);
+    phases[op] = found != ahead.end()
+                     ? (found == ahead.begin() ? First : Second)
+                 : !followsProduct             ? Gates
+                 : towardsInverse.contains(op) ? Inverse
+                                               : Products;
   }
   sortBy([&](Operation *op) { return phases.lookup(op); }, ops);
 }

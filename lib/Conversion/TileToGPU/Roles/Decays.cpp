@@ -1,0 +1,224 @@
+//===- Decays.cpp - Decay matrices, register by register ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// An element is exp(G_r - G_c) where row r sees column c, else 0. Differences
+// are formed of pairs of f32, and masked: those of unseen elements may be
+// large.
+//
+// FACTORED. Of sums with themselves, row by row of 16 x 16 blocks: warp w holds
+// rows 16 w and the next 15. To the left of its diagonal block
+//
+//     exp(G_r - G_c) = exp(G_r - G_16w) exp(G_16w - G_c),
+//
+// two factors that log-gates, never positive, leave at most 1: neither can be
+// infinite, and one that vanishes does so because the product does. That takes
+// one exponential for each row and column of the warp. Within the diagonal
+// block each element has its own, masked; to the right all are 0.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../TileOpKinds.h"
+#include "ComputeRole.h"
+
+using namespace mlir;
+using namespace prism::tile;
+using namespace prism::tiletogpu;
+
+void ComputeRole::emitDecay(DecayMatrixOp op) {
+  Matrix matrix;
+  matrix.kind = Matrix::Kind::Decay;
+  matrix.decay = op;
+  matrix.shape = shapeOf(op.getResult());
+  if (isFactored(op)) {
+    emitFactors(op);
+  } else {
+    copyForPowers(op.getRows());
+    copyForPowers(op.getColumns());
+  }
+  matrices[op.getResult()] = matrix;
+}
+
+Value ComputeRole::decayAt(DecayMatrixOp op, int64_t r) {
+  auto factors = decayFactors.find(op);
+  return factors == decayFactors.end() ? decayOfPairs(op, r)
+                                       : decayOfFactors(factors->second, r);
+}
+
+//===----------------------------------------------------------------------===//
+// Factored
+//===----------------------------------------------------------------------===//
+
+bool ComputeRole::isFactored(DecayMatrixOp op) const {
+  auto type = tensorType(op.getResult());
+  return !chain && op.getRows() == op.getColumns() &&
+         op.getRowOrder().size() == 1 && op.getColumnOrder().size() == 1 &&
+         type.getDimSize(0) == kRowsOfGroup &&
+         type.getDimSize(1) == kRowsOfGroup &&
+         !vectors.lookup(op.getRows()).neighbours.empty();
+}
+
+/// 2^((x - y) log2(e)).
+Value ComputeRole::decayBetween(Element x, Element y) {
+  Value difference = b.add(b.sub(x.value, y.value), b.sub(x.low, y.low));
+  return in.exp2(
+      b.mul(difference, b.real(b.getF32Type(), 1.4426950408889634)));
+}
+
+/// Every warp has all the sums: what it needs of them by row and column it puts
+/// into scratch of its own.
+void ComputeRole::emitFactors(DecayMatrixOp op) {
+  constexpr int64_t kColumnBytes = kRowsOfGroup * 4, kSumBytes = 16 * 8;
+  Value mine =
+      in.advance(scratch(kWarpsOfGroup * (kColumnBytes + kSumBytes), 16),
+                 b.mul(warp, b.i32(kColumnBytes + kSumBytes)));
+  Value sums = in.advance(mine, kColumnBytes);
+  // This lane's two neighbours: columns to the left of the block, or in it.
+  auto neighbours = vectors.lookup(op.getRows()).neighbours;
+  Value firstLane = b.mul(warp, b.i32(8));
+  Element border = {in.shuffleFrom(neighbours[0].value, firstLane),
+                    in.shuffleFrom(neighbours[0].low, firstLane)};
+  Type f32 = b.getF32Type();
+  Value zero = b.real(f32, 0.0);
+  Value isLeft = b.below(lane, firstLane);
+  Value factors = LLVM::UndefOp::create(b, VectorType::get({2}, f32)),
+        pairs = LLVM::UndefOp::create(b, VectorType::get({4}, f32));
+  for (auto [p, sum] : llvm::enumerate(neighbours)) {
+    Value factor = b.select(isLeft, decayBetween(border, sum), zero);
+    factors = LLVM::InsertElementOp::create(b, factors, factor, b.i32(p));
+    pairs = LLVM::InsertElementOp::create(b, pairs, sum.value, b.i32(2 * p));
+    pairs = LLVM::InsertElementOp::create(b, pairs, sum.low, b.i32(2 * p + 1));
+  }
+  in.store(factors, in.advance(mine, b.mul(lane, b.i32(8))), 8);
+  Value ahead = b.sub(lane, firstLane);
+  auto isOwn = scf::IfOp::create(b, b.below(ahead, b.i32(8)));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(isOwn.thenBlock());
+    in.store(pairs, in.advance(sums, b.mul(ahead, b.i32(16))), 16);
+  }
+  in.syncWarp();
+
+  DecayFactors &made = decayFactors[op];
+  made = {};
+  made.columns = in.advance(mine, b.mul(firstColumn(), b.i32(4)));
+  Value row = b.divide(lane, 4);
+  for (int64_t i : {0, 1}) {
+    Value both = in.load(VectorType::get({2}, f32),
+                         in.advance(sums, b.mul(b.add(row, b.i32(8 * i)),
+                                                b.i32(8))),
+                         8);
+    made.sums[i] = {LLVM::ExtractElementOp::create(b, both, b.i32(0)),
+                    LLVM::ExtractElementOp::create(b, both, b.i32(1))};
+    made.rows[i] = decayBetween(made.sums[i], border);
+  }
+  makeDiagonal(op, made, sums);
+}
+
+/// The registers of the warp's diagonal block.
+void ComputeRole::makeDiagonal(DecayMatrixOp op, DecayFactors &made,
+                               Value sums) {
+  Type f32 = b.getF32Type();
+  Value zero = b.real(f32, 0.0);
+  bool diagonal = op.getColumnOrder()[0] < op.getRowOrder()[0];
+  Value ahead = b.sub(b.divide(lane, 4), firstColumn());
+  for (int64_t j : {0, 1}) {
+    Value at = in.advance(
+        sums, b.mul(b.add(firstColumn(), b.i32(8 * j)), b.i32(8)));
+    Value four = in.load(VectorType::get({4}, f32), at, 16);
+    for (int64_t i : {0, 1})
+      for (int64_t p : {0, 1}) {
+        if (i < j) { // above
+          made.diagonal.push_back(zero);
+          continue;
+        }
+        Element column = {
+            LLVM::ExtractElementOp::create(b, four, b.i32(2 * p)),
+            LLVM::ExtractElementOp::create(b, four, b.i32(2 * p + 1))};
+        Value factor = decayBetween(made.sums[i], column);
+        if (i == j) {
+          Value seen = arith::CmpIOp::create(b, arith::CmpIPredicate::sge,
+                                             ahead,
+                                             b.i32(p + (diagonal ? 0 : 1)));
+          factor = b.select(seen, factor, zero);
+        }
+        made.diagonal.push_back(factor);
+      }
+  }
+}
+
+Value ComputeRole::decayOfFactors(DecayFactors &factors, int64_t r) {
+  int64_t block = r / 8, within = r % 8;
+  Value left = b.real(b.getF32Type(), 0.0);
+  if (block + 1 < kWarpsOfGroup) { // the last is left of none
+    Value &pair = factors.columnPairs[r / 4];
+    if (!pair)
+      pair = in.load(VectorType::get({2}, b.getF32Type()),
+                     in.advance(factors.columns, r / 4 * 32), 8);
+    left = b.mul(factors.rows[r / 2 % 2],
+                 LLVM::ExtractElementOp::create(b, pair, b.i32(r % 2)));
+  }
+  return b.select(in.equals(warp, block), factors.diagonal[within], left);
+}
+
+//===----------------------------------------------------------------------===//
+// Of two vectors, in any order of factors
+//===----------------------------------------------------------------------===//
+
+/// The place in the factor chain of row (or column) `position`.
+static Value placeOf(ScalarBuilder &b, Value position,
+                     ArrayRef<int64_t> order) {
+  Value place = b.i32(order[0]), within = b.remainder(position, order.size());
+  for (size_t i = 1; i < order.size(); ++i)
+    place = b.select(
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, within, b.i32(i)),
+        b.i32(order[i]), place);
+  return place;
+}
+
+/// One end of a decay, for the op being emitted.
+const ComputeRole::Sum &ComputeRole::sumAt(Value vector, bool isRow,
+                                           int64_t offset,
+                                           ArrayRef<int64_t> order) {
+  // Rows and columns may be of one vector, and in the same order.
+  Sum &sum = sums[{{vector, order.data()}, 2 * offset + isRow}];
+  if (sum.high)
+    return sum;
+  Value position = b.add(isRow ? firstRow() : firstColumn(), b.i32(offset));
+  auto pair = VectorType::get({2}, b.getF32Type());
+  Value both = in.load(
+      pair, in.advance(copyForPowers(vector), b.mul(position, b.i32(8))), 8);
+  sum.high = LLVM::ExtractElementOp::create(b, both, b.i32(0));
+  sum.low = LLVM::ExtractElementOp::create(b, both, b.i32(1));
+  sum.token = b.divide(position, order.size());
+  sum.place = placeOf(b, position, order);
+  return sum;
+}
+
+/// Sums come as pairs of f32 that hold their product with log2(e): differences
+/// of the pairs are exact enough, and cost no f64 arithmetic.
+Value ComputeRole::decayOfPairs(DecayMatrixOp op, int64_t r) {
+  Accumulator shape = shapeOf(op.getResult());
+  Sum row = sumAt(op.getRows(), true, shape.rowOf(r), op.getRowOrder());
+  Sum column =
+      sumAt(op.getColumns(), false, shape.columnOf(r), op.getColumnOrder());
+  Value difference =
+      b.add(b.sub(row.high, column.high), b.sub(row.low, column.low));
+  Value zero = b.real(b.getF32Type(), 0.0);
+  // A pair that is not seen may overflow; it is not looked at.
+  Value factor = in.exp2(difference);
+  if (op.getRowOrder().size() == 1 && op.getColumnOrder().size() == 1) {
+    // Row - column of the lane's first element against constants.
+    bool diagonal = op.getColumnOrder()[0] < op.getRowOrder()[0];
+    Value ahead = arith::CmpIOp::create(
+        b, arith::CmpIPredicate::sge, b.sub(firstRow(), firstColumn()),
+        b.i32(shape.columnOf(r) - shape.rowOf(r) + (diagonal ? 0 : 1)));
+    return b.select(ahead, factor, zero);
+  }
+  Value before = b.below(column.token, row.token);
+  Value same = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, column.token,
+                                     row.token);
+  Value seen = arith::OrIOp::create(
+      b, before, b.both(same, b.below(column.place, row.place)));
+  return b.select(seen, factor, zero);
+}
