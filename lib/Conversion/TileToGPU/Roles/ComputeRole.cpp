@@ -163,12 +163,13 @@ void ComputeRole::passOthersTurns(scf::ForOp loop, Value n) {
 void ComputeRole::emitBody(scf::ForOp loop) {
   int64_t groupsBefore = groupsIssued;
   for (Operation &op : loop.getBody()->without_terminator()) {
-    // Products run, and what comes next has to be waited for.
-    if (isa<ReceiveOp>(op) && groupsIssued > groupsBefore)
-      storeDelayed();
     emitOp(&op);
     emitted.insert(&op);
     releaseFree();
+    // Beside the first product, before the queue of products is full: a warp
+    // group that issues more of them then waits there.
+    if (isa<DotOp>(op) && groupsIssued == groupsBefore + 1)
+      storeDelayed();
   }
   settleAll();
 }
