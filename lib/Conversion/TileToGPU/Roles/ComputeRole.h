@@ -175,6 +175,8 @@ private:
                                                 mlir::Value step);
   void takeDelayed(mlir::Value packed, mlir::Value index);
   void storeDelayed();
+  llvm::SmallVector<mlir::Value> turnAround(int64_t rows,
+                                            llvm::ArrayRef<mlir::Value> packed);
   void storeStaged(tile::StoreOp store, llvm::ArrayRef<mlir::Value> packed);
   void storePiece(mlir::Value piece, mlir::Value to);
   void storeElements(const Slice &slice, Matrix &matrix);

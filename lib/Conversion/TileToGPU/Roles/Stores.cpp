@@ -129,60 +129,73 @@ void ComputeRole::storePiece(Value piece, Value to) {
 }
 
 /// Each warp turns its 16 value columns around in 2 KiB of its own, 64 rows (of
-/// 32 bytes) at a time: no other warp is waited for.
-void ComputeRole::storeStaged(StoreOp store, ArrayRef<Value> packed) {
-  Slice slice = Slice::of(store);
-  OpBuilder::InsertionGuard guard(b);
-  int64_t rows = slice.extents.front(), bytesPerWarp = rows * 32;
+/// 32 bytes) at a time: no other warp is waited for. The halves of every other
+/// four rows are swapped, so that eight rows lie in different banks.
+SmallVector<Value> ComputeRole::turnAround(int64_t rows,
+                                           ArrayRef<Value> packed) {
+  int64_t bytesPerWarp = rows * 32;
   if (!staging)
-    staging =
-        plan.allocate(bytesPerWarp * RoleOp(role.role).getWarps(), 16);
+    staging = plan.allocate(bytesPerWarp * RoleOp(role.role).getWarps(), 16);
   Value mine = in.advance(in.advance(memory, *staging),
                           b.mul(warp, b.i32(bytesPerWarp)));
-  enterIfPresent(slice);
+  auto byteOf = [&](Value row, Value half) {
+    Value swapped = in.bitXor(half, b.remainder(b.divide(row, 4), 2));
+    return b.add(b.mul(row, b.i32(32)), b.mul(swapped, b.i32(16)));
+  };
   in.syncWarp(); // the last tile has been read
   Value row = b.add(b.mul(b.divide(lane, 16), b.i32(8)), b.remainder(lane, 8));
-  Value at = b.add(b.mul(row, b.i32(32)),
-                   b.mul(b.remainder(b.divide(lane, 8), 2), b.i32(16)));
+  Value at = byteOf(row, b.remainder(b.divide(lane, 8), 2));
   for (int64_t first = 0; first < rows; first += 16)
     in.storeMatrices(in.advance(in.advance(mine, first * 32), at),
                      packed.slice(first / 4, 4),
                      /*transposed=*/true);
   in.syncWarp();
-  // All of a lane's pieces are read before the first is written.
   auto quad = VectorType::get({4}, b.getI32Type());
-  Value half = b.remainder(lane, 2), first = b.divide(lane, 2);
-  Value column = b.add(b.mul(warp, b.i32(16)), b.mul(half, b.i32(8)));
   Value from =
-      in.advance(mine, b.add(b.mul(first, b.i32(32)), b.mul(half, b.i32(16))));
+      in.advance(mine, byteOf(b.divide(lane, 2), b.remainder(lane, 2)));
   SmallVector<Value> pieces;
-  for (int64_t row = 0; row < rows; row += 16)
-    pieces.push_back(in.load(quad, in.advance(from, row * 32), 16));
-  SmallVector<Value, 3> indices = kernel.viewIndices(slice, {first, column});
+  for (int64_t first = 0; first < rows; first += 16)
+    pieces.push_back(in.load(quad, in.advance(from, first * 32), 16));
+  return pieces;
+}
+
+/// A lane has a piece of every 16th row.
+void ComputeRole::storeStaged(StoreOp store, ArrayRef<Value> packed) {
+  Slice slice = Slice::of(store);
+  OpBuilder::InsertionGuard guard(b);
+  enterIfPresent(slice);
+  int64_t rows = slice.extents.front();
+  SmallVector<Value> pieces = turnAround(rows, packed);
+  Value column = b.add(b.mul(warp, b.i32(16)),
+                       b.mul(b.remainder(lane, 2), b.i32(8)));
+  SmallVector<Value, 3> indices =
+      kernel.viewIndices(slice, {b.divide(lane, 2), column});
   Value outer = kernel.indicesInside(slice, indices, 1);
   Value to = kernel.safeAddress(slice, indices, Value());
   Value stride = b.mul(kernel.stepStride(slice), b.i64(2 * 16));
-  auto storeAll = [&](bool aligned) {
-    Value at = to;
-    for (auto [i, piece] : llvm::enumerate(pieces)) {
-      Value inside = b.both(
-          outer, kernel.axisInside(slice, 0, b.add(indices[0], b.i64(16 * i))));
-      auto guarded = scf::IfOp::create(b, inside);
-      {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToStart(guarded.thenBlock());
-        if (aligned)
-          in.store(piece, at, 16);
-        else
-          storePiece(piece, at);
-      }
-      at = in.advance(at, stride);
-    }
-  };
-  Value aligned = in.equals(in.bitAnd(kernel.alignmentBits(slice), 15), 0);
-  auto choice = scf::IfOp::create(b, TypeRange(), aligned, true);
+  // One condition for all of a whole tile: a branch costs as much as a store.
+  Value last = kernel.viewIndices(slice, {b.i32(rows - 1), column})[0];
+  Value isWhole = b.both(outer, kernel.axisInside(slice, 0, last));
+  Value isAligned = in.equals(in.bitAnd(kernel.alignmentBits(slice), 15), 0);
+  auto choice =
+      scf::IfOp::create(b, TypeRange(), b.both(isWhole, isAligned), true);
   b.setInsertionPointToStart(choice.thenBlock());
-  storeAll(true);
+  Value at = to;
+  for (Value piece : pieces) {
+    in.store(piece, at, 16);
+    at = in.advance(at, stride);
+  }
   b.setInsertionPointToStart(choice.elseBlock());
-  storeAll(false);
+  at = to;
+  for (auto [i, piece] : llvm::enumerate(pieces)) {
+    Value row = b.add(indices[0], b.i64(16 * i));
+    auto guarded = scf::IfOp::create(
+        b, b.both(outer, kernel.axisInside(slice, 0, row)));
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(guarded.thenBlock());
+      storePiece(piece, at);
+    }
+    at = in.advance(at, stride);
+  }
 }
