@@ -105,10 +105,27 @@ static bool hasFunctionsOfValues(tile::ProgramOp program) {
   return result.wasInterrupted();
 }
 
-/// Blocks of values that share what is prepared: all of a head's, up to four.
-static int64_t clusterOf(tile::ProgramOp program) {
-  int64_t blocks = program.getValueBlocks();
-  return blocks % 4 == 0 ? 4 : blocks % 2 == 0 ? 2 : 1;
+/// Splits a program into roles. Blocks of a head's values prepare together, up
+/// to four of them, if what they send each other leaves room for it; where one
+/// prepares alone, its one group of columns leaves registers for a second team.
+static LogicalResult splitRoles(tile::ProgramOp program,
+                                const targetinfo::GPUInfo &gpu,
+                                std::string &whyNot) {
+  int64_t columns = program.getValueBlock();
+  for (int64_t cluster : {4, 2, 1}) {
+    if (program.getValueBlocks() % cluster)
+      continue;
+    tile::RoleOptions options;
+    options.slots = kSlots;
+    options.cluster = cluster;
+    options.prepareTeams = columns <= kValueColumns && cluster == 1 ? 2 : 1;
+    options.sharedMemory =
+        gpu.sharedMemoryPerBlock -
+        tiletogpu::rolesScratchBytes(columns, options.prepareTeams);
+    if (succeeded(tile::specializeRoles(program, options, &whyNot)))
+      return success();
+  }
+  return failure();
 }
 
 OwningOpRef<ModuleOp> prism::buildRoles(ModuleOp module,
@@ -129,23 +146,13 @@ OwningOpRef<ModuleOp> prism::buildRoles(ModuleOp module,
     return {};
   }
   tile::ProgramOp program = *copy->getOps<tile::ProgramOp>().begin();
-  tile::RoleOptions options;
   int64_t columns = program.getValueBlock();
   if (columns > kValueColumns && hasFunctionsOfValues(program)) {
     whyNot = "functions of values leave too few registers for blocks of " +
              std::to_string(columns) + " value columns";
     return {};
   }
-  options.slots = kSlots;
-  // Blocks of a head's value columns prepare together; where there is one, its
-  // one group of columns leaves registers for a second team.
-  options.cluster = clusterOf(program);
-  options.prepareTeams =
-      columns <= kValueColumns && options.cluster == 1 ? 2 : 1;
-  options.sharedMemory =
-      gpu.sharedMemoryPerBlock -
-      tiletogpu::rolesScratchBytes(columns, options.prepareTeams);
-  if (failed(tile::specializeRoles(program, options, &whyNot)) ||
+  if (failed(splitRoles(program, gpu, whyNot)) ||
       !tiletogpu::canEmitRoles(program, whyNot))
     return {};
   return copy;

@@ -4,6 +4,7 @@
 
 #include "KernelInterpreter.h"
 #include "Interpreter/Decoder.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace prism::test;
@@ -13,14 +14,18 @@ KernelInterpreter::KernelInterpreter(LLVM::LLVMFuncOp kernel, int64_t threads,
                                      InterpreterOptions options)
     : threads(threads), sharedBytes(sharedBytes), options(options) {
   Decoder(program).decode(kernel);
+  if (auto dims = kernel->getAttrOfType<DenseI32ArrayAttr>(
+          NVVM::NVVMDialect::getClusterDimAttrName()))
+    cluster = dims[0];
 }
 
 bool KernelInterpreter::runBlock(int64_t block, ArrayRef<uint64_t> words,
                                  int64_t gridSize) {
   Machine machine(program, unsigned(threads),
-                  program.sharedBytes + uint64_t(sharedBytes), options);
+                  program.sharedBytes + uint64_t(sharedBytes),
+                  unsigned(cluster), options);
   machine.allowed = ranges;
-  machine.blockId = block;
+  machine.firstBlock = block;
   machine.gridSize = gridSize;
   machine.run(words);
   fault = machine.error();

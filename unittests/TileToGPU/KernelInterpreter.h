@@ -32,17 +32,19 @@ public:
   void allow(const void *base, size_t bytes) {
     ranges.push_back({reinterpret_cast<uint64_t>(base), bytes});
   }
-  /// Runs one block; false and error() set on a fault. `words` are the kernel's
+  /// Runs one block, or the cluster that it is the first of if the kernel asks
+  /// for clusters; false and error() set on a fault. `words` are the kernel's
   /// arguments, or what its one byval argument points to.
   bool runBlock(int64_t block, llvm::ArrayRef<uint64_t> words,
                 int64_t gridSize = 1);
   const std::string &error() const { return fault; }
   int64_t countBarriers() const { return barriers; }
+  int64_t blocksOfCluster() const { return cluster; }
   int64_t countBoxes() const { return boxes; }
 
 private:
   Program program;
-  int64_t threads, sharedBytes, barriers = 0, boxes = 0;
+  int64_t threads, sharedBytes, cluster = 1, barriers = 0, boxes = 0;
   InterpreterOptions options;
   std::vector<std::pair<uint64_t, size_t>> ranges;
   std::string fault;

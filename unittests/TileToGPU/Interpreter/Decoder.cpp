@@ -212,7 +212,12 @@ bool Decoder::decodeConstant(Operation *op) {
     return true;
   }
   if (auto address = dyn_cast<LLVM::AddressOfOp>(op)) {
-    bind(op->getResult(0), {constant(addressOf(address.getGlobalName()))});
+    uint64_t first = addressOf(address.getGlobalName());
+    uint32_t to = fresh();
+    bind(op->getResult(0), {to});
+    emit({}, {to}, [=](Machine &, Warp &warp) {
+      std::fill_n(warp.lane(to), 32, SharedMemory::mapTo(first, warp.rank));
+    });
     return true;
   }
   if (!isa<arith::ConstantOp, LLVM::ConstantOp>(op))
@@ -345,7 +350,7 @@ void Decoder::decodeOp(Operation *op) {
   if (decodeControl(op) || decodeConstant(op) || decodeValue(op) ||
       decodeConversion(*this, op) || decodeArithmetic(*this, op) ||
       decodeMemory(*this, op) || decodeSynchronisation(*this, op) ||
-      decodeCopy(*this, op) || decodeBox(*this, op) || decodeWarp(*this, op) ||
+      decodeCopy(*this, op) || decodeCluster(*this, op) || decodeBox(*this, op) || decodeWarp(*this, op) ||
       decodeMatrix(*this, op) || decodeWgmma(*this, op))
     return;
   // A fault only if it is reached.

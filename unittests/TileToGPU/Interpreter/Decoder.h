@@ -93,6 +93,7 @@ bool decodeConversion(Decoder &decoder, mlir::Operation *op);
 bool decodeMemory(Decoder &decoder, mlir::Operation *op);
 bool decodeSynchronisation(Decoder &decoder, mlir::Operation *op);
 bool decodeCopy(Decoder &decoder, mlir::Operation *op);
+bool decodeCluster(Decoder &decoder, mlir::Operation *op);
 bool decodeBox(Decoder &decoder, mlir::Operation *op);
 bool decodeWarp(Decoder &decoder, mlir::Operation *op);
 bool decodeMatrix(Decoder &decoder, mlir::Operation *op);

@@ -10,19 +10,23 @@
 using namespace prism::test;
 using llvm::Twine;
 
-Machine::Machine(const Program &program, unsigned threads, uint64_t sharedBytes,
+Machine::Machine(const Program &program, unsigned threadsOfBlock,
+                 uint64_t sharedBytes, unsigned blocks,
                  InterpreterOptions options)
-    : program(program), threads(threads), options(options), clocks(threads),
-      shared(sharedBytes, threads, clocks,
+    : program(program), threadsOfBlock(threadsOfBlock), blocks(blocks),
+      threads(threadsOfBlock * blocks), options(options), clocks(threads),
+      shared(sharedBytes, threadsOfBlock, blocks, clocks,
              [this](const Twine &what) { fail(what); }),
       barriers(clocks, [this](const Twine &what) { fail(what); }),
       copies(*this, threads,
              options.copies == InterpreterOptions::Copies::Late),
       boxes(*this, options.copies == InterpreterOptions::Copies::Late),
+      messages(*this, options.copies == InterpreterOptions::Copies::Late),
       warps((threads + 31) / 32), shapes((threads + 127) / 128),
       random(options.seed) {
   for (unsigned i = 0; i < warps.size(); ++i) {
     warps[i].index = i;
+    warps[i].rank = 32 * i / threadsOfBlock;
     unsigned count = std::min(32u, threads - 32 * i);
     warps[i].lanes = warps[i].mask = count == 32 ? ~0u : (1u << count) - 1;
   }
@@ -46,6 +50,14 @@ void Machine::fail(const Twine &what) {
   fault = what.str();
   if (current)
     fault += " at " + describe(current);
+}
+
+void Machine::checkAlive(unsigned rank) {
+  for (const Warp &warp : warps)
+    if (warp.rank == rank && !warp.isFinished)
+      return;
+  fail("access to the shared memory of block " + Twine(rank) +
+       ", which has ended");
 }
 
 //===----------------------------------------------------------------------===//
@@ -222,12 +234,12 @@ void Machine::run(llvm::ArrayRef<uint64_t> words) {
       isAlive = true;
       hasProgress |= runWarp(*warp, isRandom ? 1 + random() % 200 : 1 << 20);
     }
-    if (!isAlive && !boxes.isEmpty())
-      fail("the block ends while a box is on its way to it");
+    if (!isAlive && !(boxes.isEmpty() && messages.isEmpty()))
+      fail("the block ends while a copy is on its way to it");
     if (!isAlive || hasFailed())
       return;
     idle = hasProgress ? 0 : idle + 1;
-    if (idle && (copies.landOne() || boxes.landOne()))
+    if (idle && (copies.landOne() || boxes.landOne() || messages.landOne()))
       idle = 0;
     if (idle > 64)
       return reportDeadlock();

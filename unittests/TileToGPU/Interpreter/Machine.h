@@ -6,6 +6,9 @@
 // registers (Decoder.h). Each warp runs that list by itself until it ends or
 // blocks; its lanes go together, under a mask where they diverge.
 //
+// The blocks of a cluster run together: their warps follow each other, and a
+// shared address has the block's rank in its upper bits.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef PRISM_UNITTESTS_TILETOGPU_INTERPRETER_MACHINE_H
@@ -13,6 +16,7 @@
 
 #include "Barriers.h"
 #include "Boxes.h"
+#include "Cluster.h"
 #include "Copies.h"
 #include "SharedMemory.h"
 #include "mlir/IR/Operation.h"
@@ -82,6 +86,8 @@ struct Warp {
   /// What a blocked instruction has already done.
   bool hasArrived = false, isReleased = false;
   uint32_t generation = 0, satisfied = 0;
+  uint32_t clusterGeneration = 0;
+  unsigned rank = 0; ///< of its block in the cluster
 
   uint64_t *lane(uint32_t reg) { return &bits[size_t(reg) * 32]; }
   unsigned thread(unsigned lane) const { return 32 * index + lane; }
@@ -100,13 +106,16 @@ template <typename F> void forLanes(uint32_t mask, F f) {
 
 class Machine {
 public:
+  /// `threads` and `sharedBytes` of each of the `blocks` of one cluster.
   Machine(const Program &program, unsigned threads, uint64_t sharedBytes,
-          InterpreterOptions options);
+          unsigned blocks, InterpreterOptions options);
 
   /// Runs to the end or the first fault.
   void run(llvm::ArrayRef<uint64_t> words);
 
   void fail(const llvm::Twine &what);
+  /// A fault if no warp of the block runs any more.
+  void checkAlive(unsigned rank);
   const std::string &error() const { return fault; }
   bool hasFailed() const { return !fault.empty(); }
 
@@ -124,17 +133,18 @@ public:
   uint64_t parameterBytes() const { return parameter.size() * 8; }
 
   const Program &program;
-  const unsigned threads;
+  const unsigned threadsOfBlock, blocks, threads; ///< threads: of all blocks
   const InterpreterOptions options;
   Clocks clocks;
   SharedMemory shared;
   Barriers barriers;
   CopyQueue copies;
   BoxQueue boxes;
+  MessageQueue messages;
   std::vector<Warp> warps;
   std::vector<std::vector<uint16_t>> shapes; ///< N of each group's wgmmas
   std::vector<std::pair<uint64_t, size_t>> allowed;
-  int64_t blockId = 0, gridSize = 1;
+  int64_t firstBlock = 0, gridSize = 1;
   uint64_t events = 0; ///< changes that another warp may wait for
 
 private:

@@ -17,7 +17,9 @@ std::vector<Operation *> prism::test::synchronisationsOf(Operation *root) {
             NVVM::MBarrierTryWaitParityOp, NVVM::CpAsyncCommitGroupOp,
             NVVM::CpAsyncWaitGroupOp, NVVM::CpAsyncMBarrierArriveOp,
             NVVM::WgmmaFenceAlignedOp, NVVM::WgmmaGroupSyncAlignedOp,
-            NVVM::WgmmaWaitGroupSyncOp>(op);
+            NVVM::WgmmaWaitGroupSyncOp, NVVM::ClusterWaitOp>(op);
+    // Arrivals at, and copies to, other blocks.
+    isOne |= isa<LLVM::InlineAsmOp>(op) && op->getNumResults() == 0;
     if (isOne && op->use_empty())
       all.push_back(op);
   });

@@ -8,18 +8,33 @@
 using namespace prism::test;
 using llvm::Twine;
 
-SharedMemory::SharedMemory(uint64_t bytes, unsigned threads, Clocks &clocks,
-                           Fail fail)
-    : data(bytes), cells((bytes + 1) / 2), threads(threads),
-      groups((threads + 127) / 128), clocks(clocks), fail(std::move(fail)) {
-  wgmmaReads.resize((bytes + 15) / 16 * groups);
+SharedMemory::SharedMemory(uint64_t bytes, unsigned threads, unsigned blocks,
+                           Clocks &clocks, Fail fail)
+    : bytes(bytes), bytesOfBlock((bytes + 15) / 16 * 16),
+      threadsOfBlock(threads), blocks(blocks), threads(threads * blocks),
+      groups((threads * blocks + 127) / 128), clocks(clocks),
+      fail(std::move(fail)) {
+  data.resize(bytesOfBlock * blocks);
+  cells.resize(data.size() / 2);
+  wgmmaReads.resize(data.size() / 16 * groups);
+}
+
+/// An ordinary access goes to the thread's own block.
+bool SharedMemory::isOwn(uint64_t address, unsigned thread) {
+  if (rankOf(address) == thread / threadsOfBlock)
+    return true;
+  fail("thread " + Twine(thread) + " of block " +
+       Twine(thread / threadsOfBlock) + " accesses byte " +
+       Twine(mapTo(address, 0)) + " of block " + Twine(rankOf(address)));
+  return false;
 }
 
 bool SharedMemory::isInside(uint64_t address, unsigned bytes,
                             const char *what) {
   // Without sums that could wrap around.
-  if (address < kBase || bytes > data.size() ||
-      address - kBase > data.size() - bytes) {
+  uint64_t local = mapTo(address, 0);
+  if (local < kBase || bytes > this->bytes || rankOf(address) >= blocks ||
+      local - kBase > this->bytes - bytes) {
     fail(Twine("shared ") + what + " out of bounds, byte " + Twine(address));
     return false;
   }
@@ -86,18 +101,18 @@ void SharedMemory::addReader(Cell &cell, unsigned thread) {
 
 void SharedMemory::read(uint64_t address, unsigned bytes, void *to,
                         unsigned thread) {
-  if (!isInside(address, bytes, "read"))
+  if (!isInside(address, bytes, "read") || !isOwn(address, thread))
     return;
   for (uint64_t at = address; at < address + bytes; at += 2) {
     Cell &touched = cell(at);
     checkWritten(touched, at, thread);
     addReader(touched, thread);
   }
-  std::memcpy(to, &data[address - kBase], bytes);
+  std::memcpy(to, &data[place(address)], bytes);
 }
 
 void SharedMemory::checkWgmmaReads(uint64_t address, unsigned thread) {
-  const uint32_t *reads = &wgmmaReads[(address - kBase) / 16 * groups];
+  const uint32_t *reads = &wgmmaReads[place(address) / 16 * groups];
   for (unsigned group = 0; group < groups; ++group)
     for (unsigned warp = 4 * group; reads[group] && warp < 4 * group + 4;
          ++warp)
@@ -138,7 +153,7 @@ void SharedMemory::checkOverwrite(Cell &cell, uint64_t address,
 
 void SharedMemory::write(uint64_t address, unsigned bytes, const void *from,
                          unsigned thread) {
-  if (!isInside(address, bytes, "write"))
+  if (!isInside(address, bytes, "write") || !isOwn(address, thread))
     return;
   checkWgmmaReads(address, thread);
   for (uint64_t at = address; at < address + bytes; at += 2) {
@@ -146,7 +161,7 @@ void SharedMemory::write(uint64_t address, unsigned bytes, const void *from,
     checkOverwrite(touched, at, thread);
     touched.written = clocks.now(thread);
   }
-  std::memcpy(&data[address - kBase], from, bytes);
+  std::memcpy(&data[place(address)], from, bytes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -180,8 +195,21 @@ void SharedMemory::beginBox(uint64_t address, unsigned bytes, unsigned thread) {
   beginCopy(address, bytes, thread);
 }
 
+void SharedMemory::readByCopy(uint64_t address, unsigned bytes, void *to,
+                              unsigned thread) {
+  read(address, bytes, to, thread);
+  for (uint64_t at = address; at < address + bytes; at += 2) {
+    Moment write = cell(at).written;
+    if (clocks.isThread(write.agent) &&
+        !clocks.isFenced(write, clocks.known(thread, write.agent)))
+      return fail("missing fence.proxy: a copy to another block reads byte " +
+                  Twine(mapTo(at, 0)) + " that thread " + Twine(write.agent) +
+                  " wrote and handed over without a fence.proxy async");
+  }
+}
+
 void SharedMemory::land(uint64_t address, unsigned bytes, const void *from) {
-  std::memcpy(&data[address - kBase], from, bytes);
+  std::memcpy(&data[place(address)], from, bytes);
 }
 
 void SharedMemory::endCopy(uint64_t address, unsigned bytes, Moment as) {
@@ -230,8 +258,8 @@ const uint8_t *SharedMemory::readByWgmma(uint64_t address,
     return nullptr;
   for (uint64_t at = address; at < address + 16; at += 2)
     checkWgmmaCell(cell(at), at, reader);
-  wgmmaReads[(address - kBase) / 16 * groups + reader.group] = reader.number;
-  return &data[address - kBase];
+  wgmmaReads[place(address) / 16 * groups + reader.group] = reader.number;
+  return &data[place(address)];
 }
 
 bool SharedMemory::setBarrier(uint64_t address, bool isBarrier,

@@ -31,8 +31,19 @@ class SharedMemory {
 public:
   /// Addresses start here, not at 0: an address that was never set is a fault.
   static constexpr uint64_t kBase = 1024;
+  /// Above these bits stands the block of the cluster.
+  static constexpr unsigned kRankShift = 24;
+  static unsigned rankOf(uint64_t address) {
+    return unsigned(address >> kRankShift);
+  }
+  /// The same place in another block.
+  static uint64_t mapTo(uint64_t address, uint64_t rank) {
+    return (address & ((uint64_t(1) << kRankShift) - 1)) | rank << kRankShift;
+  }
 
-  SharedMemory(uint64_t bytes, unsigned threads, Clocks &clocks, Fail fail);
+  /// `bytes` and `threads` for each of so many blocks.
+  SharedMemory(uint64_t bytes, unsigned threads, unsigned blocks,
+               Clocks &clocks, Fail fail);
 
   void read(uint64_t address, unsigned bytes, void *to, unsigned thread);
   void write(uint64_t address, unsigned bytes, const void *from,
@@ -44,6 +55,11 @@ public:
   void beginBox(uint64_t address, unsigned bytes, unsigned thread);
   void land(uint64_t address, unsigned bytes, const void *from);
   void endCopy(uint64_t address, unsigned bytes, Moment as);
+
+  /// The bytes at an address that was checked before.
+  const uint8_t *peek(uint64_t address) const { return &data[place(address)]; }
+  /// Bytes that a copy to another block reads.
+  void readByCopy(uint64_t address, unsigned bytes, void *to, unsigned thread);
 
   /// The 16 bytes at `address`, read by a wgmma from now until its wait.
   const uint8_t *readByWgmma(uint64_t address, const WgmmaReader &reader);
@@ -60,7 +76,12 @@ private:
   };
 
   bool isInside(uint64_t address, unsigned bytes, const char *what);
-  Cell &cell(uint64_t address) { return cells[(address - kBase) / 2]; }
+  bool isOwn(uint64_t address, unsigned thread);
+  /// Where the byte lies in `data`.
+  uint64_t place(uint64_t address) const {
+    return rankOf(address) * bytesOfBlock + mapTo(address, 0) - kBase;
+  }
+  Cell &cell(uint64_t address) { return cells[place(address) / 2]; }
   void checkWritten(const Cell &cell, uint64_t address, unsigned thread);
   void addReader(Cell &cell, unsigned thread);
   void checkOverwrite(Cell &cell, uint64_t address, unsigned thread);
@@ -73,7 +94,8 @@ private:
   std::vector<Clock> readersOf;     ///< by thread
   std::vector<int32_t> freeReaders; ///< of those, unused ones
   std::vector<uint32_t> wgmmaReads; ///< [16 bytes][warp group]
-  unsigned threads, groups;
+  uint64_t bytes, bytesOfBlock; ///< the latter a multiple of 16
+  unsigned threadsOfBlock, blocks, threads, groups;
   Clocks &clocks;
   Fail fail;
 };

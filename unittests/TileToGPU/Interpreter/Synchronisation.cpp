@@ -39,20 +39,21 @@ static Step runBarrier(Machine &machine, Warp &warp, unsigned id,
     machine.fail("a barrier that some thread does not reach");
     return Step::Next;
   }
-  if (id > 15 || (expected % 32 && expected != machine.threads)) {
+  if (id >= Barriers::kOfBlock || (expected % 32 && expected != machine.threadsOfBlock)) {
     machine.fail("barrier " + Twine(id) + " of " + Twine(expected) +
                  " threads");
     return Step::Next;
   }
+  unsigned number = id + Barriers::kOfBlock * warp.rank;
   if (!warp.hasArrived) {
-    warp.generation = machine.barriers.generation(id);
-    machine.barriers.arrive(id, expected, threadsOf(warp), waits);
+    warp.generation = machine.barriers.generation(number);
+    machine.barriers.arrive(number, expected, threadsOf(warp), waits);
     warp.hasArrived = waits;
     ++machine.events;
   }
   if (!waits)
     return Step::Next;
-  if (machine.barriers.generation(id) == warp.generation)
+  if (machine.barriers.generation(number) == warp.generation)
     return Step::Blocked;
   warp.hasArrived = false;
   return Step::Next;
@@ -83,7 +84,7 @@ static bool decodeBarrier(Decoder &decoder, Operation *op) {
   decoder.emitStep(reads, {}, [=](Machine &machine, Warp &warp) {
     std::optional<uint64_t> number = uniform(machine, warp, id);
     std::optional<uint64_t> expected =
-        isCounted ? uniform(machine, warp, count) : machine.threads;
+        isCounted ? uniform(machine, warp, count) : machine.threadsOfBlock;
     if (!number || !expected)
       return Step::Next;
     return runBarrier(machine, warp, unsigned(*number), uint32_t(*expected),
@@ -103,6 +104,8 @@ static void forBarriers(Machine &machine, Warp &warp, uint32_t address, F f) {
     if (machine.hasFailed())
       return;
     unsigned thread = warp.thread(lane);
+    if (SharedMemory::rankOf(warp.lane(address)[lane]) != warp.rank)
+      return machine.fail("an mbarrier of another block");
     if (MBarrier *object =
             machine.barriers.find(warp.lane(address)[lane], thread))
       f(*object, thread, lane);
@@ -345,7 +348,7 @@ static bool decodeWait(Decoder &decoder, Operation *op) {
 
 static bool decodeFence(Decoder &decoder, Operation *op) {
   if (isa<NVVM::FenceMbarrierInitOp>(op))
-    return true; // for other blocks of the cluster; this block has barriers
+    return true; // a barrier of the block or of the cluster follows
   auto fence = dyn_cast<NVVM::FenceProxyOp>(op);
   if (!fence)
     return false;

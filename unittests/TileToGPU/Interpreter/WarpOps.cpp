@@ -24,16 +24,16 @@ static bool decodeSpecial(Decoder &decoder, Operation *op) {
   Read read =
       llvm::StringSwitch<Read>(name)
           .Case("tid.x",
-                [](Machine &, Warp &warp, unsigned lane) -> uint64_t {
-                  return warp.thread(lane);
+                [](Machine &machine, Warp &warp, unsigned lane) -> uint64_t {
+                  return warp.thread(lane) % machine.threadsOfBlock;
                 })
           .Case("ctaid.x",
-                [](Machine &machine, Warp &, unsigned) -> uint64_t {
-                  return uint64_t(machine.blockId);
+                [](Machine &machine, Warp &warp, unsigned) -> uint64_t {
+                  return uint64_t(machine.firstBlock + warp.rank);
                 })
           .Case("ntid.x",
                 [](Machine &machine, Warp &, unsigned) -> uint64_t {
-                  return machine.threads;
+                  return machine.threadsOfBlock;
                 })
           .Case("nctaid.x",
                 [](Machine &machine, Warp &, unsigned) -> uint64_t {
@@ -43,17 +43,23 @@ static bool decodeSpecial(Decoder &decoder, Operation *op) {
               "laneid",
               [](Machine &, Warp &, unsigned lane) -> uint64_t { return lane; })
           .Case("warpid",
-                [](Machine &, Warp &warp, unsigned) -> uint64_t {
-                  return warp.index;
+                [](Machine &machine, Warp &warp, unsigned) -> uint64_t {
+                  return warp.index % (machine.threadsOfBlock / 32);
                 })
+          .Cases({"cluster.ctarank", "cluster.ctaid.x"},
+                 [](Machine &, Warp &warp, unsigned) -> uint64_t {
+                   return warp.rank;
+                 })
+          .Cases({"cluster.nctarank", "cluster.nctaid.x"},
+                 [](Machine &machine, Warp &, unsigned) -> uint64_t {
+                   return machine.blocks;
+                 })
           .Case("warpsize",
                 [](Machine &, Warp &, unsigned) -> uint64_t { return 32; })
-          .Cases({"tid.y", "tid.z", "ctaid.y", "ctaid.z", "cluster.ctarank",
-                  "cluster.ctaid.x", "cluster.ctaid.y", "cluster.ctaid.z"},
+          .Cases({"tid.y", "tid.z", "ctaid.y", "ctaid.z", "cluster.ctaid.y",
+                  "cluster.ctaid.z"},
                  zero)
-          .Cases({"ntid.y", "ntid.z", "nctaid.y", "nctaid.z",
-                  "cluster.nctarank", "cluster.nctaid.x"},
-                 one)
+          .Cases({"ntid.y", "ntid.z", "nctaid.y", "nctaid.z"}, one)
           .Default(nullptr);
   if (!read)
     return false;

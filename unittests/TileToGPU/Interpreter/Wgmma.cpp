@@ -81,11 +81,14 @@ static void readShared(Machine &machine, const Descriptor &descriptor,
                        unsigned count, bool isMajorMN, bool isBF16,
                        const WgmmaReader &reader,
                        std::vector<std::array<float, 16>> &to) {
+  // A descriptor has no room for the block: it is the warp group's own.
+  unsigned rank = machine.warps[4 * reader.group].rank;
   unsigned stepMN = isMajorMN ? 8 : 1, stepK = isMajorMN ? 1 : 8;
   for (unsigned mn = 0; mn < count; mn += stepMN)
     for (unsigned k = 0; k < 16; k += stepK) {
       const uint8_t *piece = machine.shared.readByWgmma(
-          descriptor.addressOf(mn, k, isMajorMN), reader);
+          SharedMemory::mapTo(descriptor.addressOf(mn, k, isMajorMN), rank),
+          reader);
       if (!piece || machine.hasFailed())
         return;
       for (unsigned i = 0; i < 8; ++i) {

@@ -202,10 +202,11 @@ std::string RoleKernel::run(const InterpreterOptions &options, Placement place,
       parameter.data());
   int64_t blocks = *runtime::workItems(*call, valueBlocks);
   for (int64_t block = 0; block < blocks; ++block) {
-    if (block != onlyBlock.value_or(block))
-      continue;
     KernelInterpreter interpreter(function, numThreads, numSharedBytes,
                                   options);
+    if (block % interpreter.blocksOfCluster() ||
+        block != onlyBlock.value_or(block))
+      continue;
     memory.allow(interpreter);
     if (!interpreter.runBlock(block, parameter, blocks))
       return "block " + std::to_string(block) + ": " + interpreter.error();

@@ -28,10 +28,10 @@ const Budget kBudgets[] = {
     {"retnet", 64, 64, 512, 128, 116272},
     {"gated_deltanet", 64, 64, 512, 128, 172080},
     {"prism_l0", 64, 64, 512, 128, 172080},
-    {"linear_attention", 128, 128, 512, 128, 191024},
-    {"retnet", 128, 128, 512, 128, 198192},
-    {"gated_deltanet", 128, 128, 512, 128, 215584},
-    {"prism_l0", 128, 128, 512, 128, 215584},
+    {"linear_attention", 128, 128, 384, 168, 191024},
+    {"retnet", 128, 128, 384, 168, 198192},
+    {"gated_deltanet", 128, 128, 384, 168, 218000},
+    {"prism_l0", 128, 128, 384, 168, 218000},
 };
 
 class Assembled : public testing::TestWithParam<Budget> {};
