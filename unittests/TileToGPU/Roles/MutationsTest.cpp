@@ -73,11 +73,11 @@ const Redundant kRedundant[] = {
     {"prepare", "nvvm.mbarrier.try_wait.parity", 1,
      "for a slot for its message; by the keys"},
     {"prepare", "nvvm.barrier", 1,
-     "at the start of an iteration: the two others stand between any write of "
-     "scratch and the last iteration's reads"},
-    {"prepare", "nvvm.bar.warp.sync", 3,
+     "before the system is written: the other one stands between it and the "
+     "last iteration's reads, which end before the warps meet in a product"},
+    {"prepare", "nvvm.bar.warp.sync", 4,
      "releases of gates and strengths, by the keys; of the keys, which only "
-     "products read"},
+     "products read; before the system is read, since releases stand between"},
     {"load", "nvvm.mbarrier.try_wait.parity", 3,
      "for slots of gates, strengths and values; by the keys"},
     {"load", "nvvm.fence.proxy", 3,

@@ -89,8 +89,11 @@ RoleKernel::~RoleKernel() = default;
 // Calls
 //===----------------------------------------------------------------------===//
 
-void RoleKernel::prepare(const check::InputOptions &options) {
+void RoleKernel::prepare(const check::InputOptions &options,
+                         llvm::function_ref<void(check::HostArrays &)> edit) {
   inputs = check::makeInputs(entry, info, options);
+  if (edit)
+    edit(inputs);
   blank = check::makeOutputs(info, check::sizesOf(options));
   auto oracle = check::runOracle(entry, info, inputs, blank);
   ASSERT_TRUE(succeeded(oracle));
@@ -221,8 +224,7 @@ std::string RoleKernel::run(const InterpreterOptions &options, Placement place,
   return compareWithReferences(got);
 }
 
-std::string
-RoleKernel::compareWithReferences(const check::HostArrays &got) const {
+std::string RoleKernel::compareWithReferences(const check::HostArrays &got) {
   // An absent array is compared with itself.
   check::HostArrays all = got, expected = references;
   for (const runtime::ArgumentInfo &argument : info.arguments)
@@ -232,9 +234,11 @@ RoleKernel::compareWithReferences(const check::HostArrays &got) const {
     }
   std::string text;
   for (const check::TensorError &error : check::compare(
-           info, all, expected, check::errorLimit(runtime::DType::BF16)))
+           info, all, expected, check::errorLimit(runtime::DType::BF16))) {
+    errors[error.name] = error.ratio;
     if (!error.passed)
       text += error.name + ": " + std::to_string(error.ratio) +
               ", worst head " + std::to_string(error.worstHead) + "; ";
+  }
   return text;
 }

@@ -44,8 +44,10 @@ public:
   /// How many boxes the blocks of the last call read by them.
   int64_t countBoxes() const { return boxes; }
 
-  /// Random inputs, and what the recurrence makes of them.
-  void prepare(const check::InputOptions &options);
+  /// Random inputs, which `edit` may change, and what the recurrence makes of
+  /// them.
+  void prepare(const check::InputOptions &options,
+               llvm::function_ref<void(check::HostArrays &)> edit = nullptr);
   /// Argument `name` is absent in the calls to come; it must be optional.
   void omit(const std::string &name);
   /// Runs the blocks of a call of the kernel as it is now: the first fault, or
@@ -53,9 +55,12 @@ public:
   std::string run(const InterpreterOptions &options, Placement place = {},
                   std::optional<int64_t> onlyBlock = std::nullopt);
 
+  /// How far an output of the last run is from the recurrence: the RMS ratio.
+  double errorOf(const std::string &name) const { return errors.at(name); }
+
 private:
   struct Memory;
-  std::string compareWithReferences(const check::HostArrays &got) const;
+  std::string compareWithReferences(const check::HostArrays &got);
 
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module, kernels;
@@ -67,6 +72,7 @@ private:
   std::string reason;
   int64_t numThreads = 0, numSharedBytes = 0, valueBlocks = 1;
   check::HostArrays inputs, blank, references;
+  std::map<std::string, double> errors;
 };
 
 /// PRISM_ROLES_RUNS widens a test, PRISM_SEED moves it.

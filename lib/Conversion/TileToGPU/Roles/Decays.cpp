@@ -61,8 +61,7 @@ bool ComputeRole::isFactored(DecayMatrixOp op) const {
 /// 2^((x - y) log2(e)).
 Value ComputeRole::decayBetween(Element x, Element y) {
   Value difference = b.add(b.sub(x.value, y.value), b.sub(x.low, y.low));
-  return in.exp2(
-      b.mul(difference, b.real(b.getF32Type(), 1.4426950408889634)));
+  return in.exp2(b.mul(difference, b.real(b.getF32Type(), 1.4426950408889634)));
 }
 
 /// Every warp has all the sums: what it needs of them by row and column it puts
@@ -104,10 +103,9 @@ void ComputeRole::emitFactors(DecayMatrixOp op) {
   made.columns = in.advance(mine, b.mul(firstColumn(), b.i32(4)));
   Value row = b.divide(lane, 4);
   for (int64_t i : {0, 1}) {
-    Value both = in.load(VectorType::get({2}, f32),
-                         in.advance(sums, b.mul(b.add(row, b.i32(8 * i)),
-                                                b.i32(8))),
-                         8);
+    Value both =
+        in.load(VectorType::get({2}, f32),
+                in.advance(sums, b.mul(b.add(row, b.i32(8 * i)), b.i32(8))), 8);
     made.sums[i] = {LLVM::ExtractElementOp::create(b, both, b.i32(0)),
                     LLVM::ExtractElementOp::create(b, both, b.i32(1))};
     made.rows[i] = decayBetween(made.sums[i], border);
@@ -123,8 +121,8 @@ void ComputeRole::makeDiagonal(DecayMatrixOp op, DecayFactors &made,
   bool diagonal = op.getColumnOrder()[0] < op.getRowOrder()[0];
   Value ahead = b.sub(b.divide(lane, 4), firstColumn());
   for (int64_t j : {0, 1}) {
-    Value at = in.advance(
-        sums, b.mul(b.add(firstColumn(), b.i32(8 * j)), b.i32(8)));
+    Value at =
+        in.advance(sums, b.mul(b.add(firstColumn(), b.i32(8 * j)), b.i32(8)));
     Value four = in.load(VectorType::get({4}, f32), at, 16);
     for (int64_t i : {0, 1})
       for (int64_t p : {0, 1}) {
@@ -137,9 +135,9 @@ void ComputeRole::makeDiagonal(DecayMatrixOp op, DecayFactors &made,
             LLVM::ExtractElementOp::create(b, four, b.i32(2 * p + 1))};
         Value factor = decayBetween(made.sums[i], column);
         if (i == j) {
-          Value seen = arith::CmpIOp::create(b, arith::CmpIPredicate::sge,
-                                             ahead,
-                                             b.i32(p + (diagonal ? 0 : 1)));
+          Value seen =
+              arith::CmpIOp::create(b, arith::CmpIPredicate::sge, ahead,
+                                    b.i32(p + (diagonal ? 0 : 1)));
           factor = b.select(seen, factor, zero);
         }
         made.diagonal.push_back(factor);

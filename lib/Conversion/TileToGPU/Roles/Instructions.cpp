@@ -180,20 +180,21 @@ SmallVector<Value> Instructions::unpack(Value accumulator) {
 Value Instructions::descriptor(Value tile, Swizzled layout, Contracted along) {
   Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), tile);
   Value units = arith::ShRUIOp::create(b, bitAnd(address, 0x3ffff), b.i32(4));
-  uint64_t leading =
+  int64_t leading =
       along == Contracted::AlongRows ? layout.slabBytes() / 16 : 1;
-  uint64_t fields =
-      uint64_t(1) << 62 | uint64_t(kSwizzleBytes / 16) << 32 | leading << 16;
-  Value wide = arith::ExtUIOp::create(b, b.getI64Type(), units);
-  return arith::OrIOp::create(b, wide, b.i64(int64_t(fields)));
+  return arith::OrIOp::create(b, units, b.i32(leading << 16));
 }
 
-Value Instructions::descriptorStep(Value descriptor, Swizzled layout,
+Value Instructions::descriptorStep(Value lower, Swizzled layout,
                                    Contracted along, int64_t step) {
   int64_t bytes = along == Contracted::AlongColumns
                       ? step / 4 * layout.slabBytes() + step % 4 * 32
                       : step * 16 * kSlabRowBytes;
-  return bytes ? b.add(descriptor, b.i64(bytes / 16)) : descriptor;
+  if (bytes)
+    lower = b.add(lower, b.i32(bytes / 16));
+  int64_t upper = int64_t(1) << 30 | kSwizzleBytes / 16;
+  Value wide = arith::ExtUIOp::create(b, b.getI64Type(), lower);
+  return arith::OrIOp::create(b, wide, b.i64(upper << 32));
 }
 
 Value Instructions::multiply(Value acc, int64_t columns, Value a,

@@ -63,10 +63,11 @@ public:
   mlir::Type accumulatorType(int64_t registers);
   mlir::Value pack(mlir::ValueRange registers);
   llvm::SmallVector<mlir::Value> unpack(mlir::Value accumulator);
-  /// Descriptor of a swizzled tile, and the one for its `step`-th 16 contracted
-  /// elements.
+  /// The lower half, i32, of a swizzled tile's descriptor, and the descriptor
+  /// for its `step`-th 16 contracted elements: all that differs between the
+  /// tiles of a kernel lies in the lower half.
   mlir::Value descriptor(mlir::Value tile, Swizzled layout, Contracted along);
-  mlir::Value descriptorStep(mlir::Value descriptor, Swizzled layout,
+  mlir::Value descriptorStep(mlir::Value lower, Swizzled layout,
                              Contracted along, int64_t step);
   /// acc + A B for A in shared memory, of 64 rows; A B where `acc` is null.
   mlir::Value multiply(mlir::Value acc, int64_t columns, mlir::Value a,

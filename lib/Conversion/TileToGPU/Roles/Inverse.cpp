@@ -101,22 +101,19 @@ std::array<Value, 2> Inverter::readTransposedPair(Value block, int64_t i,
 // The system
 //===----------------------------------------------------------------------===//
 
-/// Blocks of -A on and left of the diagonal.
-void Inverter::writeSystem(ArrayRef<Value> registers) {
-  // Of the blocks before this warp's row.
-  Value before = b.mul(warp, b.add(warp, b.i32(1)));
-  Value mine = in.advance(system, b.mul(before, b.i32(kBlockBytes / 2)));
-  for (int64_t k = 0; k < kBlocks; ++k) {
-    OpBuilder::InsertionGuard guard(b);
-    if (k) {
-      auto isLeft = scf::IfOp::create(b, b.below(b.i32(k - 1), warp));
-      b.setInsertionPointToStart(isLeft.thenBlock());
-    }
-    Value block = in.advance(mine, k * kBlockBytes);
-    for (int64_t r = 0; r < 8; r += 2)
-      writePair(registers[8 * k + r], registers[8 * k + r + 1], block,
-                r / 2 % 2, r / 4);
+/// Block `k` of this warp's row of blocks, unless it is above the diagonal.
+void Inverter::writeSystem(int64_t k, ArrayRef<Value> registers) {
+  OpBuilder::InsertionGuard guard(b);
+  if (k) {
+    auto isLeft = scf::IfOp::create(b, b.below(b.i32(k - 1), warp));
+    b.setInsertionPointToStart(isLeft.thenBlock());
   }
+  Value before = b.mul(warp, b.add(warp, b.i32(1))); // blocks, twice
+  Value block =
+      in.advance(in.advance(system, b.mul(before, b.i32(kBlockBytes / 2))),
+                 k * kBlockBytes);
+  for (int64_t r = 0; r < 8; r += 2)
+    writePair(registers[r], registers[r + 1], block, r / 2 % 2, r / 4);
 }
 
 //===----------------------------------------------------------------------===//
@@ -313,12 +310,16 @@ void Inverter::makeColumn(int64_t j, const Block &diagonal, Value result) {
 void ComputeRole::emitInvert(InvertOp op) {
   settleLeaves(op.getMatrix());
   Value system = scratch(Inverter::kSystemBytes, 16);
-  SmallVector<Value> registers;
-  for (int64_t r = 0, e = shapeOf(op.getMatrix()).registers(); r < e; ++r)
-    registers.push_back(
-        arith::NegFOp::create(b, registerOf(op.getMatrix(), r)));
+  Inverter inverter(b, in, warp, lane, system);
   claimScratch();
-  Inverter(b, in, warp, lane, system).writeSystem(registers);
+  // Block by block: each gives back the registers of what it was made of.
+  for (int64_t k = 0; k < Inverter::kBlocks; ++k) {
+    SmallVector<Value> registers;
+    for (int64_t r = 8 * k; r < 8 * (k + 1); ++r)
+      registers.push_back(
+          arith::NegFOp::create(b, registerOf(op.getMatrix(), r)));
+    inverter.writeSystem(k, registers);
+  }
   inversions.push_back({op, system});
   // Made in place, where it is sent.
   Matrix &inverse = matrices[op.getResult()];

@@ -35,8 +35,8 @@ public:
   Inverter(ScalarBuilder &b, Instructions &in, mlir::Value warp,
            mlir::Value lane, mlir::Value system);
 
-  /// Writes -A, given in the accumulator's registers.
-  void writeSystem(llvm::ArrayRef<mlir::Value> registers);
+  /// Writes a block of -A, given in the accumulator's registers.
+  void writeSystem(int64_t k, llvm::ArrayRef<mlir::Value> registers);
   void substitute();
   Block mergeHalves();
   void makeColumn(int64_t j, const Block &diagonal, mlir::Value result);

@@ -90,7 +90,7 @@ void ComputeRole::emitDot(DotOp dot) {
       int64_t bytes = dot.getTransposeLhs()
                           ? block * left.layout.slabBytes()
                           : block * kRowsOfGroup * kSlabRowBytes;
-      Value from = bytes ? b.add(baseA, b.i64(bytes / 16)) : baseA;
+      Value from = bytes ? b.add(baseA, b.i32(bytes / 16)) : baseA;
       for (int64_t s = 0; s < steps; ++s)
         sums[block] = in.multiply(
             sums[block], shape.columns,
