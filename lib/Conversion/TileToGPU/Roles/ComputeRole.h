@@ -114,6 +114,7 @@ private:
   void emitMatrixOp(mlir::Operation *op);
   bool isStart(mlir::Operation *op);
   void emitRounding(mlir::arith::TruncFOp op);
+  llvm::SmallVector<mlir::Value> packedRegistersOf(mlir::Value tile);
   void define(mlir::Value tile, llvm::SmallVector<mlir::Value> registers);
 
   // Decays.cpp
@@ -133,6 +134,7 @@ private:
   void makeDiagonal(tile::DecayMatrixOp op, DecayFactors &made,
                     mlir::Value sums);
   mlir::Value decayOfFactors(DecayFactors &factors, int64_t r);
+  bool decayVanishes(tile::DecayMatrixOp op, int64_t r) const;
   mlir::Value decayOfPairs(tile::DecayMatrixOp op, int64_t r);
   struct Sum {
     mlir::Value high, low, token, place;
@@ -141,6 +143,9 @@ private:
                    llvm::ArrayRef<int64_t> order);
 
   // Evaluate.cpp
+  void forEachWarp(llvm::function_ref<void(int64_t)> body);
+  bool vanishes(mlir::Value tile, int64_t r);
+  bool isLowerTriangular(mlir::Value tile);
   void settleLeaves(mlir::Value tile);
   void settleBelow(mlir::Value tile);
   Matrix &materialize(mlir::Value tile);
@@ -193,6 +198,7 @@ private:
   Element addPairs(Element x, Element y);
   Element maximumOfPairs(Element x, Element y);
   mlir::Value copyOf(mlir::Value vector);
+  void copyLeaves(mlir::Value vector);
   mlir::Value copyForPowers(mlir::Value vector);
   void writeSpread(mlir::Value vector, mlir::Value to);
   void writeElement(const Element &element, mlir::Value to, int64_t length);
@@ -226,7 +232,8 @@ private:
   using SumKey = std::pair<std::pair<mlir::Value, const void *>, int64_t>;
   llvm::DenseMap<SumKey, Sum> sums;
   llvm::DenseMap<mlir::Operation *, DecayFactors> decayFactors;
-  bool scratchIsFree = true; ///< of the last iteration
+  std::optional<int64_t> knownWarp; ///< in forEachWarp
+  bool scratchIsFree = true;        ///< of the last iteration
   /// Inverses that are begun, and where their systems lie.
   llvm::SmallVector<std::pair<tile::InvertOp, mlir::Value>> inversions;
   /// What the present reader has read: elements of vectors, pairs of tiles.

@@ -145,8 +145,18 @@ void ComputeRole::makeDiagonal(DecayMatrixOp op, DecayFactors &made,
   }
 }
 
+/// Whether a register belongs to none of what a warp's rows see.
+bool ComputeRole::decayVanishes(DecayMatrixOp op, int64_t r) const {
+  if (!knownWarp || !decayFactors.contains(op))
+    return false;
+  bool isAbove = r / 4 % 2 > r / 2 % 2; // in the diagonal block
+  return r / 8 > *knownWarp || (r / 8 == *knownWarp && isAbove);
+}
+
 Value ComputeRole::decayOfFactors(DecayFactors &factors, int64_t r) {
   int64_t block = r / 8, within = r % 8;
+  if (knownWarp == block)
+    return factors.diagonal[within];
   Value left = b.real(b.getF32Type(), 0.0);
   if (block + 1 < kWarpsOfGroup) { // the last is left of none
     Value &pair = factors.columnPairs[r / 4];
@@ -156,6 +166,8 @@ Value ComputeRole::decayOfFactors(DecayFactors &factors, int64_t r) {
     left = b.mul(factors.rows[r / 2 % 2],
                  LLVM::ExtractElementOp::create(b, pair, b.i32(r % 2)));
   }
+  if (knownWarp)
+    return left;
   return b.select(in.equals(warp, block), factors.diagonal[within], left);
 }
 

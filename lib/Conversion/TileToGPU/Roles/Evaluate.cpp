@@ -25,8 +25,8 @@ using namespace prism::tiletogpu;
 // Leaves
 //===----------------------------------------------------------------------===//
 
-/// Waits for the products that a tile is made of; forgets what the last reader
-/// computed on the way.
+/// Waits for the products that a tile is made of, and puts vectors where all
+/// can read them; forgets what the last reader computed on the way.
 void ComputeRole::settleLeaves(Value tile) {
   known.clear();
   sums.clear();
@@ -38,9 +38,14 @@ void ComputeRole::settleBelow(Value tile) {
   if (matrix.kind != Matrix::Kind::Lazy)
     return settle(matrix);
   Operation *op = matrix.op;
-  for (Value operand : op->getOperands())
-    if (isTensor(operand) && tensorType(operand).getRank() == 2)
+  for (Value operand : op->getOperands()) {
+    if (!isTensor(operand))
+      continue;
+    if (tensorType(operand).getRank() == 2)
       settleBelow(operand);
+    else
+      copyLeaves(operand);
+  }
 }
 
 /// All of a tile's registers, from now on.
@@ -60,7 +65,55 @@ Matrix &ComputeRole::materialize(Value tile) {
 // One register
 //===----------------------------------------------------------------------===//
 
+/// Emits what each warp of a group does by itself: it knows which of its blocks
+/// of 16 columns are left of the diagonal, on it, or hold only zeros. What is
+/// computed for one is not known to the next. There is no way around all of
+/// them: beside a running product ptxas would take it for divergent (C7518).
+void ComputeRole::forEachWarp(llvm::function_ref<void(int64_t)> body) {
+  OpBuilder::InsertionGuard guard(b);
+  for (int64_t number = 0; number < kWarpsOfGroup; ++number) {
+    scf::IfOp choice;
+    if (number + 1 < kWarpsOfGroup) {
+      choice = scf::IfOp::create(b, TypeRange(), in.equals(warp, number), true);
+      b.setInsertionPointToStart(choice.thenBlock());
+    }
+    auto before = std::tuple(matrices, vectors, known, sums, decayFactors);
+    knownWarp = number;
+    body(number);
+    knownWarp.reset();
+    std::tie(matrices, vectors, known, sums, decayFactors) = before;
+    if (choice)
+      b.setInsertionPointToStart(choice.elseBlock());
+  }
+}
+
+/// Whether a register of a tile is zero because what masks it is.
+bool ComputeRole::vanishes(Value tile, int64_t r) {
+  const Matrix &matrix = matrixOf(tile);
+  if (matrix.kind == Matrix::Kind::Decay)
+    return decayVanishes(matrix.decay, r);
+  if (matrix.kind != Matrix::Kind::Lazy)
+    return false;
+  Operation *op = matrix.op;
+  if (isa<ScaleRowsOp, ScaleColumnsOp>(op))
+    return vanishes(op->getOperand(0), r);
+  return isa<arith::MulFOp>(op) &&
+         llvm::any_of(op->getOperands(), [&](Value operand) {
+           return isTensor(operand) && vanishes(operand, r);
+         });
+}
+
+/// Whether the blocks to the right of the diagonal are known to be zero.
+bool ComputeRole::isLowerTriangular(Value tile) {
+  knownWarp = 0;
+  bool isLower = vanishes(tile, shapeOf(tile).registers() - 1);
+  knownWarp.reset();
+  return isLower;
+}
+
 Value ComputeRole::registerOf(Value tile, int64_t r) {
+  if (vanishes(tile, r))
+    return b.real(tensorType(tile).getElementType(), 0.0);
   Matrix &matrix = matrixOf(tile);
   switch (matrix.kind) {
   case Matrix::Kind::Splat:

@@ -101,19 +101,9 @@ std::array<Value, 2> Inverter::readTransposedPair(Value block, int64_t i,
 // The system
 //===----------------------------------------------------------------------===//
 
-/// Block `k` of this warp's row of blocks, unless it is above the diagonal.
-void Inverter::writeSystem(int64_t k, ArrayRef<Value> registers) {
-  OpBuilder::InsertionGuard guard(b);
-  if (k) {
-    auto isLeft = scf::IfOp::create(b, b.below(b.i32(k - 1), warp));
-    b.setInsertionPointToStart(isLeft.thenBlock());
-  }
-  Value before = b.mul(warp, b.add(warp, b.i32(1))); // blocks, twice
-  Value block =
-      in.advance(in.advance(system, b.mul(before, b.i32(kBlockBytes / 2))),
-                 k * kBlockBytes);
+void Inverter::writeSystem(int64_t i, int64_t k, ArrayRef<Value> registers) {
   for (int64_t r = 0; r < 8; r += 2)
-    writePair(registers[r], registers[r + 1], block, r / 2 % 2, r / 4);
+    writePair(registers[r], registers[r + 1], blockAt(i, k), r / 2 % 2, r / 4);
 }
 
 //===----------------------------------------------------------------------===//
@@ -313,13 +303,15 @@ void ComputeRole::emitInvert(InvertOp op) {
   Inverter inverter(b, in, warp, lane, system);
   claimScratch();
   // Block by block: each gives back the registers of what it was made of.
-  for (int64_t k = 0; k < Inverter::kBlocks; ++k) {
-    SmallVector<Value> registers;
-    for (int64_t r = 8 * k; r < 8 * (k + 1); ++r)
-      registers.push_back(
-          arith::NegFOp::create(b, registerOf(op.getMatrix(), r)));
-    inverter.writeSystem(k, registers);
-  }
+  forEachWarp([&](int64_t i) {
+    for (int64_t k = 0; k <= i; ++k) {
+      SmallVector<Value> registers;
+      for (int64_t r = 8 * k; r < 8 * (k + 1); ++r)
+        registers.push_back(
+            arith::NegFOp::create(b, registerOf(op.getMatrix(), r)));
+      inverter.writeSystem(i, k, registers);
+    }
+  });
   inversions.push_back({op, system});
   // Made in place, where it is sent.
   Matrix &inverse = matrices[op.getResult()];

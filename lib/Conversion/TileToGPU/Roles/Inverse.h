@@ -35,8 +35,8 @@ public:
   Inverter(ScalarBuilder &b, Instructions &in, mlir::Value warp,
            mlir::Value lane, mlir::Value system);
 
-  /// Writes a block of -A, given in the accumulator's registers.
-  void writeSystem(int64_t k, llvm::ArrayRef<mlir::Value> registers);
+  /// Writes block (i, k) of -A, given in warp i's registers.
+  void writeSystem(int64_t i, int64_t k, llvm::ArrayRef<mlir::Value> registers);
   void substitute();
   Block mergeHalves();
   void makeColumn(int64_t j, const Block &diagonal, mlir::Value result);

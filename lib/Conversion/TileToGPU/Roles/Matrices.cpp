@@ -86,19 +86,36 @@ void ComputeRole::emitRounding(arith::TruncFOp op) {
   Matrix packed;
   packed.kind = Matrix::Kind::Packed;
   packed.shape = shapeOf(op.getResult());
-  for (int64_t r = 0, e = packed.shape.registers(); r < e; r += 2)
-    packed.registers.push_back(
-        in.packPair(registerOf(op.getIn(), r), registerOf(op.getIn(), r + 1)));
   Destination to = destinationOf(op.getResult());
-  if (!chain && to.send) {
-    // Its registers are worth more than a moment of the slot's time.
-    auto type = tensorType(op.getResult());
-    packed.layout = {type.getDimSize(0), type.getDimSize(1)};
-    ports.acquire(to.send.getChannel());
-    packed.memory = ports.part(to.send.getChannel(), to.part);
-    writePacked(packed, packed.memory, packed.layout);
-    packed.kind = Matrix::Kind::Shared;
-    packed.registers.clear();
+  if (chain || !to.send) {
+    packed.registers = packedRegistersOf(op.getIn());
+    matrices[op.getResult()] = packed;
+    return;
   }
+  // Its registers are worth more than a moment of the slot's time.
+  auto type = tensorType(op.getResult());
+  packed.layout = {type.getDimSize(0), type.getDimSize(1)};
+  ports.acquire(to.send.getChannel());
+  packed.memory = ports.part(to.send.getChannel(), to.part);
+  auto write = [&](int64_t) {
+    packed.registers = packedRegistersOf(op.getIn());
+    writePacked(packed, packed.memory, packed.layout);
+  };
+  if (isLowerTriangular(op.getIn()))
+    forEachWarp(write);
+  else
+    write(0);
+  packed.kind = Matrix::Kind::Shared;
+  packed.registers.clear();
   matrices[op.getResult()] = packed;
+}
+
+SmallVector<Value> ComputeRole::packedRegistersOf(Value tile) {
+  SmallVector<Value> pairs;
+  for (int64_t r = 0, e = shapeOf(tile).registers(); r < e; r += 2)
+    pairs.push_back(
+        vanishes(tile, r) && vanishes(tile, r + 1)
+            ? b.i32(0)
+            : in.packPair(registerOf(tile, r), registerOf(tile, r + 1)));
+  return pairs;
 }

@@ -73,7 +73,7 @@ private:
 /// Scratch that roles allocate beyond the channels, at most: a team that
 /// prepares (the inverse, and copies of vectors), a warp of the chain (a tile
 /// of 64 rows to be stored).
-inline constexpr int64_t kScratchOfPreparation = 26 * 1024,
+inline constexpr int64_t kScratchOfPreparation = 16 * 1024,
                          kScratchOfChainWarp = 2 * 1024;
 
 /// Warp groups of a role that take turns, each with iterations of its own.

@@ -226,6 +226,21 @@ Value ComputeRole::copyOf(Value tile) {
   return vector.copy;
 }
 
+/// Copies what elementAt will read of a vector, for which all warps meet.
+void ComputeRole::copyLeaves(Value tile) {
+  Vector vector = vectors.lookup(tile);
+  if (vector.kind == Vector::Kind::Spread) {
+    copyOf(tile);
+  } else if (vector.kind == Vector::Kind::Lazy) {
+    auto last = dyn_cast<SplatLastOp>(vector.op);
+    if (last && vectors.lookup(last.getInput()).last.value)
+      return;
+    for (Value operand : vector.op->getOperands())
+      if (isTensor(operand))
+        copyLeaves(operand);
+  }
+}
+
 /// An f64 vector times log2(e), for powers of two.
 Value ComputeRole::copyForPowers(Value tile) {
   Element mine = spread(tile);
