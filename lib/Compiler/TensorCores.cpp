@@ -21,7 +21,7 @@ static constexpr int64_t kFewestKeys = 64;
 /// Value columns of a warpgroup.
 static constexpr int64_t kValueColumns = 64;
 /// Chunks that may be under way in a channel, where shared memory suffices.
-static constexpr int64_t kSlots = 3;
+static constexpr int64_t kSlots = 4;
 /// The state of a warpgroup lies in its registers.
 static constexpr int64_t kMostKeys = 128;
 
