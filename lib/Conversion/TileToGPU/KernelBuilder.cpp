@@ -114,7 +114,8 @@ Slice Slice::of(StoreOp op) {
 static constexpr int64_t kMapBytes = 128, kMapAlignment = 64;
 
 LLVM::LLVMFuncOp KernelBuilder::createKernel(StringRef symbol, int64_t threads,
-                                             int64_t tensorMaps, int64_t cluster) {
+                                             int64_t tensorMaps,
+                                             int64_t cluster) {
   MLIRContext *ctx = b.getContext();
   int64_t numWords = program.getArgumentTypes().size() + 2;
   for (unsigned i = 0, e = program.getArgumentTypes().size(); i < e; ++i) {

@@ -143,8 +143,8 @@ static FailureOr<GPUKernelInfo> emitRoleKernel(ProgramOp program,
   info.strategy = Strategy::Roles;
   ScalarBuilder b(program.getLoc(), program.getContext());
   KernelBuilder kernel(program, b);
-  LLVM::LLVMFuncOp function =
-      kernel.createKernel(symbol, info.threads, plan.maps.all().size(), plan.cluster);
+  LLVM::LLVMFuncOp function = kernel.createKernel(
+      symbol, info.threads, plan.maps.all().size(), plan.cluster);
   for (const TensorMap &map : plan.maps.all())
     info.tensorMaps.push_back(
         {program.getArgument_(map.argument).getName().str(), map.rows,

@@ -29,7 +29,8 @@ struct MBarrier {
 
 class Barriers {
 public:
-  /// Named barriers of a block; those of the cluster's blocks follow each other.
+  /// Named barriers of a block; those of the cluster's blocks follow each
+  /// other.
   static constexpr unsigned kOfBlock = 16;
 
   Barriers(Clocks &clocks, std::function<void(const llvm::Twine &)> fail)

@@ -350,7 +350,8 @@ void Decoder::decodeOp(Operation *op) {
   if (decodeControl(op) || decodeConstant(op) || decodeValue(op) ||
       decodeConversion(*this, op) || decodeArithmetic(*this, op) ||
       decodeMemory(*this, op) || decodeSynchronisation(*this, op) ||
-      decodeCopy(*this, op) || decodeCluster(*this, op) || decodeBox(*this, op) || decodeWarp(*this, op) ||
+      decodeCopy(*this, op) || decodeCluster(*this, op) ||
+      decodeBox(*this, op) || decodeWarp(*this, op) ||
       decodeMatrix(*this, op) || decodeWgmma(*this, op))
     return;
   // A fault only if it is reached.

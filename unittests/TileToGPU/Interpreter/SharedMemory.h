@@ -94,7 +94,7 @@ private:
   std::vector<Clock> readersOf;     ///< by thread
   std::vector<int32_t> freeReaders; ///< of those, unused ones
   std::vector<uint32_t> wgmmaReads; ///< [16 bytes][warp group]
-  uint64_t bytes, bytesOfBlock; ///< the latter a multiple of 16
+  uint64_t bytes, bytesOfBlock;     ///< the latter a multiple of 16
   unsigned threadsOfBlock, blocks, threads, groups;
   Clocks &clocks;
   Fail fail;

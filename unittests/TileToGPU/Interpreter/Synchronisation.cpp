@@ -39,7 +39,8 @@ static Step runBarrier(Machine &machine, Warp &warp, unsigned id,
     machine.fail("a barrier that some thread does not reach");
     return Step::Next;
   }
-  if (id >= Barriers::kOfBlock || (expected % 32 && expected != machine.threadsOfBlock)) {
+  if (id >= Barriers::kOfBlock ||
+      (expected % 32 && expected != machine.threadsOfBlock)) {
     machine.fail("barrier " + Twine(id) + " of " + Twine(expected) +
                  " threads");
     return Step::Next;

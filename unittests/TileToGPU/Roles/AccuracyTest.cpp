@@ -1,4 +1,5 @@
-//===- AccuracyTest.cpp - How close kernels of roles come ------------------===//
+//===- AccuracyTest.cpp - How close kernels of roles come
+//------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 

@@ -82,10 +82,32 @@ const Redundant kRedundant[] = {
      "for slots of gates, strengths and values; by the keys"},
     {"load", "nvvm.fence.proxy", 3,
      "gates, strengths and values are read by ordinary loads and ldmatrix"},
+    {"load", "nvvm.bar.warp.sync", 1,
+     "values that the copy engine writes: no lane has written any"},
 };
 
 const Redundant kRedundantInClusters[] = {
-    {"chain", "nvvm.wgmma.fence.aligned", 2, ""},
+    {"chain", "nvvm.wgmma.fence.aligned", 2,
+     "K S and Q S, and the state and the outputs, are issued together"},
+    {"chain", "nvvm.wgmma.commit.group.sync.aligned", 1,
+     "outputs may join the next state's group: both are waited for at once"},
+    {"chain", "nvvm.bar.warp.sync", 5,
+     "releases of values and of what was prepared, by the keys; of the keys, "
+     "which only products read; around outputs, since the releases synchronise "
+     "too"},
+    {"prepare", "nvvm.wgmma.fence.aligned", 1,
+     "the scores' product: no register was written in between"},
+    {"prepare", "nvvm.barrier", 1,
+     "before scratch is written: the one before the message stands between "
+     "that "
+     "and the last iteration's reads"},
+    {"prepare", "nvvm.bar.warp.sync", 2,
+     "the release of the keys, which only products and waits read; beside it"},
+    {"load", "nvvm.mbarrier.try_wait.parity", 1,
+     "for a slot of values; by the keys"},
+    {"load", "nvvm.fence.proxy", 1, "values are read by ldmatrix"},
+    {"load", "nvvm.bar.warp.sync", 1,
+     "values that the copy engine writes: no lane has written any"},
 };
 
 /// Whether any of a few runs shows a fault.

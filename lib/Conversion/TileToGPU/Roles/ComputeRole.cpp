@@ -93,9 +93,8 @@ void ComputeRole::emitLoop(scf::ForOp loop) {
   delayed.store = storeToDelay(loop);
   if (delayed.store)
     start.append(startOfDelayed(lower, step));
-  auto made =
-      scf::ForOp::create(b, first, kernel.scalars.lookup(loop.getUpperBound()),
-                         stride, start);
+  auto made = scf::ForOp::create(
+      b, first, kernel.scalars.lookup(loop.getUpperBound()), stride, start);
   Value laneBefore = lane;
   {
     OpBuilder::InsertionGuard guard(b);
@@ -140,8 +139,8 @@ void ComputeRole::passOthersTurns(scf::ForOp loop, Value n) {
   Value leads = b.both(in.equals(warp, 0), in.equals(lane, 0));
   for (int64_t back = plan.cluster - 1; back > 0; --back) {
     // Before the first iteration there are none.
-    Value there = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, n,
-                                        b.i32(back));
+    Value there =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::uge, n, b.i32(back));
     auto mine = scf::IfOp::create(b, b.both(leads, there));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(mine.thenBlock());
@@ -152,10 +151,11 @@ void ComputeRole::passOthersTurns(scf::ForOp loop, Value n) {
   // A barrier tells only odd rounds of a slot from even ones: before a warp
   // waits for a round, somebody must have seen the one before, and have met the
   // warp since. For a slot's iteration before the last turn that was then.
-  bool isSeenNow = llvm::any_of(loop.getOps<ReceiveOp>(), [&](ReceiveOp receive) {
-    int64_t slots = receive.getChannel().getType().getSlots();
-    return slots % plan.cluster && slots <= plan.cluster;
-  });
+  bool isSeenNow =
+      llvm::any_of(loop.getOps<ReceiveOp>(), [&](ReceiveOp receive) {
+        int64_t slots = receive.getChannel().getType().getSlots();
+        return slots % plan.cluster && slots <= plan.cluster;
+      });
   if (isSeenNow)
     roleBarrier();
 }

@@ -87,8 +87,7 @@ void Ports::pass(Value channel, Value n, int64_t warps) {
 void Ports::release(Value channel) {
   const ChannelPlan &c = plan.channels.at(channel);
   Value empty = in.advance(turnOf(channel).barrier, c.slots * 8);
-  arriveOnce(empty,
-             c.cluster > 1 ? ownerOf(b, iteration, c.cluster) : Value());
+  arriveOnce(empty, c.cluster > 1 ? ownerOf(b, iteration, c.cluster) : Value());
 }
 
 Value Ports::part(Value channel, unsigned index) {

@@ -11,8 +11,8 @@
 //
 // Of a role that the blocks of a cluster share, iteration n is done by block n
 // mod cluster, and what it sends is copied into the same slot of all others. As
-// the number of slots is a multiple of the blocks', a slot has one sender, which
-// waits on its own `empty`, where the receivers of all blocks arrive.
+// the number of slots is a multiple of the blocks', a slot has one sender,
+// which waits on its own `empty`, where the receivers of all blocks arrive.
 //
 //===----------------------------------------------------------------------===//
 

@@ -14,12 +14,14 @@ using namespace prism::tiletogpu;
 /// Waits until a product's registers hold its result. In the chain, where
 /// registers are scarce, until all products' do: the rounded state, operand of
 /// the products that read it, is half as large as the state and gives its
-/// registers back.
+/// registers back. So do two teams that prepare: with a product in flight
+/// beside the inverse ptxas serialises all of the kernel's (C7511).
 void ComputeRole::settle(Matrix &matrix) {
   if (matrix.running.empty())
     return;
   if (matrix.group > groupsRetired) {
-    bool isScarce = chain && role.registers < kPlentyOfRegisters;
+    bool isScarce = (chain || teamsOf(role.role) > 1) &&
+                    role.registers < kPlentyOfRegisters;
     int64_t last = isScarce ? groupsIssued : matrix.group;
     in.waitForAllBut(groupsIssued - last);
     groupsRetired = last;

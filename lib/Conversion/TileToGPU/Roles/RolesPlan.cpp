@@ -260,7 +260,8 @@ LogicalResult RolesPlan::placeChannels(ProgramOp program, std::string &reason) {
     plan.slotBytes = llvm::alignTo(at, kSwizzleBytes);
     if (plan.slots % plan.cluster) {
       reason = "a channel of " + std::to_string(plan.slots) +
-               " slots is filled by " + std::to_string(plan.cluster) + " blocks";
+               " slots is filled by " + std::to_string(plan.cluster) +
+               " blocks";
       return failure();
     }
     plan.offset = allocate(plan.slotBytes * plan.slots, kSwizzleBytes);
@@ -277,8 +278,10 @@ LogicalResult RolesPlan::placeChannels(ProgramOp program, std::string &reason) {
 static constexpr int64_t kRegistersOfBlock = 65536, kMostRegisters = 240;
 /// Of a thread that only copies, at least.
 static constexpr int64_t kLoadRegisters = 32;
-/// What the preparation gets where registers are scarce.
-static constexpr int64_t kPrepareRegisters = 96;
+/// What the preparation gets beside two warpgroups of the chain, beside one as
+/// two teams, and as one.
+static constexpr int64_t kPrepareRegisters = 96, kPrepareRegistersOfTwo = 120,
+                         kPrepareRegistersOfOne = 168;
 
 /// The chain first; the loads last, with the fewest registers.
 static int rankOf(RoleOp role) {
@@ -312,8 +315,8 @@ void RolesPlan::placeRegisters() {
   initialRegisters = kRegistersOfBlock / threads / 8 * 8;
   int64_t left = initialRegisters * threads;
   int64_t forPrepare = chain > 128     ? kPrepareRegisters
-                       : prepare > 128 ? 112
-                                       : 168;
+                       : prepare > 128 ? kPrepareRegistersOfTwo
+                                       : kPrepareRegistersOfOne;
   left -= forPrepare * prepare;
   auto share = [&](int64_t most, int64_t kept, int64_t count) {
     if (count == 0)

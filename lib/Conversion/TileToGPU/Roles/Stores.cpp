@@ -82,8 +82,7 @@ StoreOp ComputeRole::storeToDelay(scf::ForOp loop) const {
   if (!chain || role.registers < kPlentyOfRegisters)
     return found;
   for (auto store : loop.getOps<StoreOp>())
-    if (isStaged(store) &&
-        llvm::all_of(store.getIndices(), [&](Value index) {
+    if (isStaged(store) && llvm::all_of(store.getIndices(), [&](Value index) {
           return index == loop.getInductionVar() ||
                  loop.isDefinedOutsideOfLoop(index);
         }))
@@ -166,8 +165,8 @@ void ComputeRole::storeStaged(StoreOp store, ArrayRef<Value> packed) {
   enterIfPresent(slice);
   int64_t rows = slice.extents.front();
   SmallVector<Value> pieces = turnAround(rows, packed);
-  Value column = b.add(b.mul(warp, b.i32(16)),
-                       b.mul(b.remainder(lane, 2), b.i32(8)));
+  Value column =
+      b.add(b.mul(warp, b.i32(16)), b.mul(b.remainder(lane, 2), b.i32(8)));
   SmallVector<Value, 3> indices =
       kernel.viewIndices(slice, {b.divide(lane, 2), column});
   Value outer = kernel.indicesInside(slice, indices, 1);
@@ -189,8 +188,8 @@ void ComputeRole::storeStaged(StoreOp store, ArrayRef<Value> packed) {
   at = to;
   for (auto [i, piece] : llvm::enumerate(pieces)) {
     Value row = b.add(indices[0], b.i64(16 * i));
-    auto guarded = scf::IfOp::create(
-        b, b.both(outer, kernel.axisInside(slice, 0, row)));
+    auto guarded =
+        scf::IfOp::create(b, b.both(outer, kernel.axisInside(slice, 0, row)));
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(guarded.thenBlock());

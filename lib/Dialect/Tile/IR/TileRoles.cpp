@@ -91,8 +91,9 @@ LogicalResult RoleOp::verify() {
     return emitOpError("runs on at least one warp, found ") << getWarps();
   auto program = cast<ProgramOp>((*this)->getParentOp());
   if (getCluster() < 1 || program.getValueBlocks() % getCluster())
-    return emitOpError("is shared by the blocks of a cluster, whose number divides "
-                       "the blocks of values, ")
+    return emitOpError(
+               "is shared by the blocks of a cluster, whose number divides "
+               "the blocks of values, ")
            << program.getValueBlocks() << ", found " << getCluster();
   for (Operation &op : getBody().getOps()) {
     auto loop = dyn_cast<scf::ForOp>(op);

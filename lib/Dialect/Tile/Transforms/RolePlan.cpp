@@ -267,8 +267,8 @@ static auto orderOfFilling(const ChannelPlan &channel) {
                     !channel.toPrepare, channel.toChain);
 }
 
-/// Vectors are small and come with the keys: each message less is a wait less in
-/// every iteration of its receivers.
+/// Vectors are small and come with the keys: each message less is a wait less
+/// in every iteration of its receivers.
 void RolePlan::joinVectors() {
   auto keys = llvm::find_if(channels, [](const ChannelPlan &channel) {
     return channel.from == RoleKind::Load && channel.matrices == TileAxis::Key;

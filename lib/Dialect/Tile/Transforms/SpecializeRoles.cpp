@@ -135,9 +135,8 @@ void RoleBuilder::createRole(StringRef name, int64_t warps, RoleKind kind) {
   if (schedule.empty())
     return;
   mapping.clear();
-  auto role =
-      RoleOp::create(builder, loop.getLoc(), name, warps,
-                     kind == RoleKind::Prepare ? plan.cluster : 1);
+  auto role = RoleOp::create(builder, loop.getLoc(), name, warps,
+                             kind == RoleKind::Prepare ? plan.cluster : 1);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&role.getBody().emplaceBlock());
   bool isChain = kind == RoleKind::Chain;
@@ -302,7 +301,8 @@ struct SpecializeRolesPass
     }
     std::string whyNot;
     if (failed(specializeRoles(getOperation(),
-                               {slots, prepareTeams, cluster, sharedMemory}, &whyNot)))
+                               {slots, prepareTeams, cluster, sharedMemory},
+                               &whyNot)))
       remark::missed(
           getOperation().getLoc(),
           remark::RemarkOpts::name("SpecializeRoles").category("tile"))
