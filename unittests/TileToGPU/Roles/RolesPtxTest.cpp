@@ -55,7 +55,7 @@ TEST_P(Assembled, UsesTensorCoresWithinItsBudget) {
        {"wgmma.mma_async.sync.aligned.m64n", "cp.async.cg.shared.global",
         "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::"
         "complete_tx::bytes",
-        "mbarrier.expect_tx", ".param .align 64 .b8 kernel_param_0",
+        "mbarrier.arrive.expect_tx", ".param .align 64 .b8 kernel_param_0",
         "mbarrier.try_wait.parity", "setmaxnreg.inc", "setmaxnreg.dec",
         "stmatrix.sync.aligned"})
     EXPECT_NE(ptx->find(instruction), std::string::npos) << instruction;
