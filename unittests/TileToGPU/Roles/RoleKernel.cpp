@@ -8,7 +8,6 @@
 #include "Prism/Registration/Registration.h"
 #include "Prism/Spec/Spec.h"
 #include "mlir/IR/Verifier.h"
-#include "prism-runtime/TensorMaps.h"
 #include "llvm/ADT/StringExtras.h"
 #include "gtest/gtest.h"
 
@@ -175,8 +174,8 @@ struct RoleKernel::Memory {
   }
 };
 
-/// What the driver does, in the interpreter's form.
-static bool encodeMap(const runtime::TensorMap &map, void *to) {
+bool prism::test::encodeForInterpreter(const runtime::TensorMap &map,
+                                       void *to) {
   TensorMap made;
   made.address = map.address;
   made.rank = map.rank;
@@ -200,7 +199,7 @@ std::string RoleKernel::run(const InterpreterOptions &options, Placement place,
   runtime::writeParameter(
       maps, *call,
       [&](const runtime::TensorMap &map, void *to) {
-        return place.hasMaps && encodeMap(map, to);
+        return place.hasMaps && encodeForInterpreter(map, to);
       },
       parameter.data());
   int64_t blocks = *runtime::workItems(*call, valueBlocks);

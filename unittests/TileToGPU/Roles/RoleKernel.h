@@ -15,6 +15,7 @@
 #include "Prism/Check/Check.h"
 #include "Prism/Compiler/Compiler.h"
 #include "mlir/IR/MLIRContext.h"
+#include "prism-runtime/TensorMaps.h"
 #include <optional>
 
 namespace prism::test {
@@ -74,6 +75,9 @@ private:
   check::HostArrays inputs, blank, references;
   std::map<std::string, double> errors;
 };
+
+/// What the driver does with a tensor map, in the interpreter's form.
+bool encodeForInterpreter(const runtime::TensorMap &map, void *to);
 
 /// PRISM_ROLES_RUNS widens a test, PRISM_SEED moves it.
 unsigned fromEnvironment(const char *name, unsigned otherwise);
