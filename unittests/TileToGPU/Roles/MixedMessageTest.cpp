@@ -52,8 +52,7 @@ struct MixedMessage : testing::Test {
     context = std::make_unique<MLIRContext>(registry,
                                             MLIRContext::Threading::DISABLED);
     context->loadAllAvailableDialects();
-    module =
-        parseSourceFile<ModuleOp>(PRISM_MIXED_MESSAGE, context.get());
+    module = parseSourceFile<ModuleOp>(PRISM_MIXED_MESSAGE, context.get());
     ASSERT_TRUE(module);
     tile::ProgramOp program = *module->getOps<tile::ProgramOp>().begin();
     entry = describeEntry(program, "forward");
