@@ -5,7 +5,7 @@
 // RUN: prism-opt %s --pass-pipeline='builtin.module(tile.program(tile-specialize-roles,tile-merge-roles{check-channels}))' | FileCheck %s --check-prefix=MERGED
 
 // A decay and an injection: the scores are all that is prepared, and the output is
-// scaled after everything that the next chunk waits for.
+// computed after everything that the next chunk waits for.
 //
 // CHECK-LABEL: tile.program @one_decay
 // CHECK-NEXT: %[[Q:arg[0-9]+]]: !tile.view<?x128xbf16> as <name = "q"
@@ -16,38 +16,37 @@
 // CHECK-NEXT: %{{[a-z0-9_]+}}: !tile.view<1xi64> as <name = "offsets"
 // CHECK-NEXT: %[[O:arg[0-9]+]]: !tile.view<?x128xbf16> as <name = "o"
 // CHECK-NEXT: %[[FINALSTATE:arg[0-9]+]]: !tile.view<128x128xf32> as <name = "final_state"
-// CHECK: %[[KEYS:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>)>
-// CHECK: %[[GATES:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64xf32>)>
+// CHECK: %[[KEYS:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>)>
 // CHECK: %[[VALUES:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64x128xbf16>)>
 // CHECK: %[[READY:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64x64xbf16>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK: tile.role "load" warps 4 {
 // CHECK: %[[LOAD:[a-z0-9_]+]] = tile.load %[[K]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK: %[[LOAD2:[a-z0-9_]+]] = tile.load %[[Q]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
-// CHECK: tile.send %[[LOAD]], %[[LOAD2]] to %[[KEYS]]
 // CHECK: %[[LOAD3:[a-z0-9_]+]] = tile.load %[[LOGGAMMA]][%{{[a-z0-9_]+}}] : <?xf32> -> tensor<64xf32>
-// CHECK: tile.send %[[LOAD3]] to %[[GATES]]
+// CHECK: tile.send %[[LOAD]], %[[LOAD2]], %[[LOAD3]] to %[[KEYS]]
 // CHECK: %[[LOAD4:[a-z0-9_]+]] = tile.load %[[V]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK: tile.send %[[LOAD4]] to %[[VALUES]]
 // CHECK: tile.role "prepare" warps 4 {
-// CHECK: %[[RECEIVE:[a-z0-9_]+]]:2 = tile.receive %[[KEYS]]
+// CHECK: %[[RECEIVE:[a-z0-9_]+]]:3 = tile.receive %[[KEYS]]
 // CHECK: tile.dot %[[RECEIVE]]#1, %[[RECEIVE]]#0 transposed, %{{[a-z0-9_]+}}
-// CHECK: tile.receive %[[GATES]]
-// CHECK: tile.release %[[GATES]]
 // CHECK: tile.release %[[KEYS]]
+// CHECK: tile.gate_sum %{{[a-z0-9_]+}}
 // CHECK: tile.send %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}} to %[[READY]]
 // CHECK: tile.role "chain" warps 8 {
 // CHECK: tile.load %[[INITIALSTATE]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <128x128xf32> -> tensor<128x128xf32>
-// CHECK: %[[RECEIVE3:[a-z0-9_]+]]:2 = tile.receive %[[KEYS]]
-// CHECK: tile.dot %[[RECEIVE3]]#1, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
-// CHECK: %[[RECEIVE4:[a-z0-9_]+]]:3 = tile.receive %[[READY]]
-// CHECK: %[[RECEIVE5:[a-z0-9_]+]] = tile.receive %[[VALUES]]
-// CHECK: tile.dot %[[RECEIVE4]]#0, %[[RECEIVE5]], %{{[a-z0-9_]+}}
+// CHECK: %[[RECEIVE2:[a-z0-9_]+]]:3 = tile.receive %[[KEYS]]
+// CHECK: %[[DOT2:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#1, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
+// CHECK: %[[RECEIVE3:[a-z0-9_]+]]:3 = tile.receive %[[READY]]
+// CHECK: %[[SCALE_ROWS:[a-z0-9_]+]] = tile.scale_rows %{{[a-z0-9_]+}} by %{{[a-z0-9_]+}}
+// CHECK: %[[RECEIVE4:[a-z0-9_]+]] = tile.receive %[[VALUES]]
+// CHECK: %[[DOT3:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#0 transposed, %{{[a-z0-9_]+}}, %[[SCALE_ROWS]]
+// CHECK: tile.release %[[KEYS]]
+// CHECK: %[[SCALE_ROWS3:[a-z0-9_]+]] = tile.scale_rows %[[DOT2]] by %[[RECEIVE3]]#1
+// CHECK: tile.dot %[[RECEIVE3]]#0, %[[RECEIVE4]], %[[SCALE_ROWS3]]
 // CHECK: tile.release %[[VALUES]]
 // CHECK: tile.release %[[READY]]
-// CHECK: %[[DOT4:[a-z0-9_]+]] = tile.dot %[[RECEIVE3]]#0 transposed, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
-// CHECK: tile.release %[[KEYS]]
 // CHECK: tile.store %{{[a-z0-9_]+}}, %[[O]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}]
-// CHECK: scf.yield %[[DOT4]]
+// CHECK: scf.yield %[[DOT3]]
 // CHECK: tile.store %{{[a-z0-9_]+}}, %[[FINALSTATE]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}]
 
 // MERGED-LABEL: tile.program @one_decay
@@ -111,8 +110,10 @@ tile.program @one_decay(
 }
 
 // Two injections, refined from values: the refinement has value columns and stays
-// in the chain, between the products with the state and what was prepared. Shared
-// memory holds one slot of each channel.
+// in the chain, between the products with the state and what was prepared. What the
+// output adds up ahead of the last erased value stands beside the products that lead
+// to it. The vectors of both injections come with the keys. Shared memory holds one
+// slot of each channel.
 //
 // CHECK-LABEL: tile.program @two_injections
 // CHECK-NEXT: %[[Q:arg[0-9]+]]: !tile.view<?x128xbf16> as <name = "q"
@@ -128,10 +129,7 @@ tile.program @one_decay(
 // CHECK-NEXT: %{{[a-z0-9_]+}}: !tile.view<1xi64> as <name = "offsets"
 // CHECK-NEXT: %[[O:arg[0-9]+]]: !tile.view<?x128xbf16> as <name = "o"
 // CHECK-NEXT: %[[FINALSTATE:arg[0-9]+]]: !tile.view<128x128xf32> as <name = "final_state"
-// CHECK: %[[KEYS:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64x128xbf16>)>
-// CHECK: %[[GATES:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64xf32>)>
-// CHECK: %[[STRENGTHS:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64xf32>)>
-// CHECK: %[[SCALES:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64xf32>, tensor<64xf32>)>
+// CHECK: %[[KEYS:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK: %[[VALUES:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64x128xbf16>)>
 // CHECK: %[[READY:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK: tile.role "load" warps 4 {
@@ -139,59 +137,52 @@ tile.program @one_decay(
 // CHECK: %[[LOAD2:[a-z0-9_]+]] = tile.load %[[C]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x2x128xbf16> -> tensor<64x128xbf16>
 // CHECK: %[[LOAD3:[a-z0-9_]+]] = tile.load %[[K]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK: %[[LOAD4:[a-z0-9_]+]] = tile.load %[[Q]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
-// CHECK: tile.send %[[LOAD]], %[[LOAD2]], %[[LOAD3]], %[[LOAD4]] to %[[KEYS]]
 // CHECK: %[[LOAD5:[a-z0-9_]+]] = tile.load %[[LOGALPHA]][%{{[a-z0-9_]+}}] : <?xf32> -> tensor<64xf32>
-// CHECK: tile.send %[[LOAD5]] to %[[GATES]]
 // CHECK: %[[LOAD6:[a-z0-9_]+]] = tile.load %[[BETA]][%{{[a-z0-9_]+}}] : <?xf32> -> tensor<64xf32>
-// CHECK: tile.send %[[LOAD6]] to %[[STRENGTHS]]
 // CHECK: %[[LOAD7:[a-z0-9_]+]] = tile.load %[[B]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x2xf32> -> tensor<64xf32>
 // CHECK: %[[LOAD8:[a-z0-9_]+]] = tile.load %[[B]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x2xf32> -> tensor<64xf32>
-// CHECK: tile.send %[[LOAD7]], %[[LOAD8]] to %[[SCALES]]
+// CHECK: tile.send %[[LOAD]], %[[LOAD2]], %[[LOAD3]], %[[LOAD4]], %[[LOAD5]], %[[LOAD6]], %[[LOAD7]], %[[LOAD8]] to %[[KEYS]]
 // CHECK: %[[LOAD9:[a-z0-9_]+]] = tile.load %[[U]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK: %[[LOAD10:[a-z0-9_]+]] = tile.load %[[V]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK: %[[LOAD11:[a-z0-9_]+]] = tile.load %[[P]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x2x128xbf16> -> tensor<64x128xbf16>
 // CHECK: %[[LOAD12:[a-z0-9_]+]] = tile.load %[[P]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x2x128xbf16> -> tensor<64x128xbf16>
 // CHECK: tile.send %[[LOAD9]], %[[LOAD10]], %[[LOAD11]], %[[LOAD12]] to %[[VALUES]]
 // CHECK: tile.role "prepare" warps 4 {
-// CHECK: %[[RECEIVE:[a-z0-9_]+]]:4 = tile.receive %[[KEYS]]
-// CHECK: tile.dot %[[RECEIVE]]#2, %[[RECEIVE]]#0 transposed, %{{[a-z0-9_]+}}
+// CHECK: %[[RECEIVE:[a-z0-9_]+]]:8 = tile.receive %[[KEYS]]
 // CHECK: tile.dot %[[RECEIVE]]#2, %[[RECEIVE]]#2 transposed, %{{[a-z0-9_]+}}
-// CHECK: tile.receive %[[GATES]]
-// CHECK: tile.release %[[GATES]]
+// CHECK: tile.gate_sum %{{[a-z0-9_]+}}
+// CHECK: tile.dot %[[RECEIVE]]#2, %[[RECEIVE]]#0 transposed, %{{[a-z0-9_]+}}
+// CHECK: tile.invert %{{[a-z0-9_]+}}
 // CHECK: tile.dot %[[RECEIVE]]#2, %[[RECEIVE]]#1 transposed, %{{[a-z0-9_]+}}
 // CHECK: tile.dot %[[RECEIVE]]#3, %[[RECEIVE]]#0 transposed, %{{[a-z0-9_]+}}
 // CHECK: tile.dot %[[RECEIVE]]#3, %[[RECEIVE]]#1 transposed, %{{[a-z0-9_]+}}
 // CHECK: tile.dot %[[RECEIVE]]#3, %[[RECEIVE]]#2 transposed, %{{[a-z0-9_]+}}
 // CHECK: tile.release %[[KEYS]]
-// CHECK: tile.receive %[[STRENGTHS]]
-// CHECK: tile.release %[[STRENGTHS]]
-// CHECK: tile.invert %{{[a-z0-9_]+}}
 // CHECK: tile.send %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}} to %[[READY]]
 // CHECK: tile.role "chain" warps 8 {
 // CHECK: tile.load %[[INITIALSTATE]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <128x128xf32> -> tensor<128x128xf32>
-// CHECK: %[[RECEIVE4:[a-z0-9_]+]]:4 = tile.receive %[[KEYS]]
-// CHECK: tile.dot %[[RECEIVE4]]#2, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
-// CHECK: tile.dot %[[RECEIVE4]]#3, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
+// CHECK: %[[RECEIVE2:[a-z0-9_]+]]:8 = tile.receive %[[KEYS]]
+// CHECK: %[[DOT7:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#2, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
+// CHECK: %[[DOT8:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#3, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
 // CHECK: tile.receive %[[VALUES]]
 // CHECK: tile.release %[[VALUES]]
-// CHECK: tile.receive %[[SCALES]]
-// CHECK: tile.release %[[SCALES]]
-// CHECK: %[[RECEIVE7:[a-z0-9_]+]]:8 = tile.receive %[[READY]]
-// CHECK: %[[DOT9:[a-z0-9_]+]] = tile.dot %[[RECEIVE7]]#0, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
-// CHECK: tile.dot %[[RECEIVE7]]#1, %{{[a-z0-9_]+}}, %[[DOT9]]
-// CHECK: tile.receive %[[STRENGTHS]]
-// CHECK: tile.release %[[STRENGTHS]]
-// CHECK: tile.dot %[[RECEIVE7]]#2, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
-// CHECK: %[[DOT12:[a-z0-9_]+]] = tile.dot %[[RECEIVE7]]#3, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
-// CHECK: %[[DOT13:[a-z0-9_]+]] = tile.dot %[[RECEIVE7]]#4, %{{[a-z0-9_]+}}, %[[DOT12]]
-// CHECK: tile.dot %[[RECEIVE7]]#5, %{{[a-z0-9_]+}}, %[[DOT13]]
-// CHECK: %[[DOT15:[a-z0-9_]+]] = tile.dot %[[RECEIVE4]]#0 transposed, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
-// CHECK: %[[DOT16:[a-z0-9_]+]] = tile.dot %[[RECEIVE4]]#1 transposed, %{{[a-z0-9_]+}}, %[[DOT15]]
-// CHECK: tile.release %[[READY]]
-// CHECK: %[[DOT17:[a-z0-9_]+]] = tile.dot %[[RECEIVE4]]#2 transposed, %{{[a-z0-9_]+}}, %[[DOT16]]
+// CHECK: %[[RECEIVE4:[a-z0-9_]+]]:8 = tile.receive %[[READY]]
+// CHECK: %[[SCALE_ROWS4:[a-z0-9_]+]] = tile.scale_rows %[[DOT7]] by %[[RECEIVE4]]#6
+// CHECK: %[[DOT9:[a-z0-9_]+]] = tile.dot %[[RECEIVE4]]#0, %{{[a-z0-9_]+}}, %[[SCALE_ROWS4]]
+// CHECK: %[[SCALE_ROWS5:[a-z0-9_]+]] = tile.scale_rows %[[DOT8]] by %[[RECEIVE4]]#6
+// CHECK: tile.dot %[[RECEIVE4]]#1, %{{[a-z0-9_]+}}, %[[DOT9]]
+// CHECK: %[[DOT11:[a-z0-9_]+]] = tile.dot %[[RECEIVE4]]#3, %{{[a-z0-9_]+}}, %[[SCALE_ROWS5]]
+// CHECK: tile.dot %[[RECEIVE4]]#2, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
+// CHECK: %[[DOT13:[a-z0-9_]+]] = tile.dot %[[RECEIVE4]]#4, %{{[a-z0-9_]+}}, %[[DOT11]]
+// CHECK: %[[SCALE_ROWS7:[a-z0-9_]+]] = tile.scale_rows %{{[a-z0-9_]+}} by %{{[a-z0-9_]+}}
+// CHECK: %[[DOT14:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#0 transposed, %{{[a-z0-9_]+}}, %[[SCALE_ROWS7]]
+// CHECK: %[[DOT15:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#1 transposed, %{{[a-z0-9_]+}}, %[[DOT14]]
+// CHECK: %[[DOT16:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#2 transposed, %{{[a-z0-9_]+}}, %[[DOT15]]
 // CHECK: tile.release %[[KEYS]]
+// CHECK: tile.dot %[[RECEIVE4]]#5, %{{[a-z0-9_]+}}, %[[DOT13]]
+// CHECK: tile.release %[[READY]]
 // CHECK: tile.store %{{[a-z0-9_]+}}, %[[O]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}]
-// CHECK: scf.yield %[[DOT17]]
+// CHECK: scf.yield %[[DOT16]]
 // CHECK: tile.store %{{[a-z0-9_]+}}, %[[FINALSTATE]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}]
 
 // MERGED-LABEL: tile.program @two_injections

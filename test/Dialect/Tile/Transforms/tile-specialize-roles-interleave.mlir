@@ -1,6 +1,6 @@
 // Two erases with keys of their own: what is stacked of loads, or of loads and
 // zeros, is stacked where it is loaded, in 16 bits; what is stacked of gate sums is
-// prepared.
+// prepared. Vectors come with the keys, stacked or not.
 //
 // RUN: prism-opt %s --pass-pipeline='builtin.module(tile.program(tile-specialize-roles))' --verify-roundtrip | FileCheck %s
 // RUN: prism-opt %s --pass-pipeline='builtin.module(tile.program(tile-specialize-roles,tile-merge-roles{check-channels}))' | FileCheck %s --check-prefix=MERGED
@@ -18,9 +18,7 @@
 // CHECK-NEXT: %{{[a-z0-9_]+}}: !tile.view<1xi64> as <name = "offsets"
 // CHECK-NEXT: %[[O:arg[0-9]+]]: !tile.view<?x128xbf16> as <name = "o"
 // CHECK-NEXT: %[[FINALSTATE:arg[0-9]+]]: !tile.view<128x128xf32> as <name = "final_state"
-// CHECK: %[[KEYS:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64x128xbf16>, tensor<128x128xbf16>, tensor<64x128xbf16>)>
-// CHECK: %[[GATES:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64xf32>)>
-// CHECK: %[[STRENGTHS:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64xf32>, tensor<128xf32>)>
+// CHECK: %[[KEYS:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64x128xbf16>, tensor<128x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>, tensor<64xf32>, tensor<128xf32>)>
 // CHECK: %[[VALUES:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<128x128xbf16>)>
 // CHECK: %[[READY:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<128x64xbf16>, tensor<128x128xbf16>, tensor<64x64xbf16>, tensor<64x128xbf16>, tensor<128xf32>, tensor<64xf32>, tensor<128xf32>, tensor<64xf32>, tensor<128xf32>)>
 // CHECK: tile.role "load" warps 4 {
@@ -28,51 +26,47 @@
 // CHECK: %[[LOAD2:[a-z0-9_]+]] = tile.load %[[M]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK: %[[INTERLEAVE:[a-z0-9_]+]] = tile.interleave %[[LOAD]], %[[LOAD2]] : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<128x128xbf16>
 // CHECK: %[[LOAD3:[a-z0-9_]+]] = tile.load %[[Q]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
-// CHECK: tile.send %[[LOAD]], %[[INTERLEAVE]], %[[LOAD3]] to %[[KEYS]]
 // CHECK: %[[LOAD4:[a-z0-9_]+]] = tile.load %[[LOGALPHA]][%{{[a-z0-9_]+}}] : <?xf32> -> tensor<64xf32>
-// CHECK: tile.send %[[LOAD4]] to %[[GATES]]
 // CHECK: %[[LOAD5:[a-z0-9_]+]] = tile.load %[[BETA]][%{{[a-z0-9_]+}}] : <?xf32> -> tensor<64xf32>
 // CHECK: %[[LOAD6:[a-z0-9_]+]] = tile.load %[[GAMMA]][%{{[a-z0-9_]+}}] : <?xf32> -> tensor<64xf32>
 // CHECK: %[[INTERLEAVE2:[a-z0-9_]+]] = tile.interleave %[[LOAD5]], %[[LOAD6]] : tensor<64xf32>, tensor<64xf32> -> tensor<128xf32>
-// CHECK: tile.send %[[LOAD5]], %[[INTERLEAVE2]] to %[[STRENGTHS]]
+// CHECK: tile.send %[[LOAD]], %[[INTERLEAVE]], %[[LOAD3]], %[[LOAD4]], %[[LOAD5]], %[[INTERLEAVE2]] to %[[KEYS]]
 // CHECK: %[[LOAD7:[a-z0-9_]+]] = tile.load %[[V]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK: %[[LOAD8:[a-z0-9_]+]] = tile.load %[[W]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK: %[[INTERLEAVE3:[a-z0-9_]+]] = tile.interleave %{{[a-z0-9_]+}}, %[[LOAD8]] : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<128x128xbf16>
 // CHECK: tile.send %[[LOAD7]], %[[LOAD8]], %[[INTERLEAVE3]] to %[[VALUES]]
 // CHECK: tile.role "prepare" warps 4 {
-// CHECK: %[[RECEIVE:[a-z0-9_]+]]:3 = tile.receive %[[KEYS]]
-// CHECK: tile.dot %[[RECEIVE]]#1, %[[RECEIVE]]#0 transposed, %{{[a-z0-9_]+}}
+// CHECK: %[[RECEIVE:[a-z0-9_]+]]:6 = tile.receive %[[KEYS]]
 // CHECK: tile.dot %[[RECEIVE]]#1, %[[RECEIVE]]#1 transposed, %{{[a-z0-9_]+}}
-// CHECK: tile.receive %[[GATES]]
-// CHECK: tile.release %[[GATES]]
-// CHECK: tile.interleave %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}} : tensor<64xf64>, tensor<64xf64> -> tensor<128xf64>
-// CHECK: tile.receive %[[STRENGTHS]]
+// CHECK: %[[GATE_SUM:[a-z0-9_]+]] = tile.gate_sum %{{[a-z0-9_]+}}
+// CHECK: tile.interleave %{{[a-z0-9_]+}}, %[[GATE_SUM]] : tensor<64xf64>, tensor<64xf64> -> tensor<128xf64>
+// CHECK: tile.dot %[[RECEIVE]]#1, %[[RECEIVE]]#0 transposed, %{{[a-z0-9_]+}}
+// CHECK: tile.invert %{{[a-z0-9_]+}}
 // CHECK: tile.dot %[[RECEIVE]]#2, %[[RECEIVE]]#0 transposed, %{{[a-z0-9_]+}}
 // CHECK: tile.dot %[[RECEIVE]]#2, %[[RECEIVE]]#1 transposed, %{{[a-z0-9_]+}}
 // CHECK: tile.release %[[KEYS]]
-// CHECK: tile.release %[[STRENGTHS]]
-// CHECK: tile.invert %{{[a-z0-9_]+}}
 // CHECK: tile.send %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}} to %[[READY]]
 // CHECK: tile.role "chain" warps 8 {
 // CHECK: tile.load %[[INITIALSTATE]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <128x128xf32> -> tensor<128x128xf32>
-// CHECK: %[[RECEIVE4:[a-z0-9_]+]]:3 = tile.receive %[[KEYS]]
+// CHECK: %[[RECEIVE2:[a-z0-9_]+]]:6 = tile.receive %[[KEYS]]
+// CHECK: %[[DOT5:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#1, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
+// CHECK: %[[DOT6:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#2, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
+// CHECK: %[[RECEIVE3:[a-z0-9_]+]]:3 = tile.receive %[[VALUES]]
+// CHECK: %[[RECEIVE4:[a-z0-9_]+]]:9 = tile.receive %[[READY]]
+// CHECK: %[[SCALE_ROWS3:[a-z0-9_]+]] = tile.scale_rows %[[DOT5]] by %[[RECEIVE4]]#4
+// CHECK: tile.dot %[[RECEIVE4]]#0, %[[RECEIVE3]]#0, %[[SCALE_ROWS3]]
+// CHECK: %[[SCALE_ROWS4:[a-z0-9_]+]] = tile.scale_rows %[[DOT6]] by %[[RECEIVE4]]#5
+// CHECK: %[[SCALE_ROWS5:[a-z0-9_]+]] = tile.scale_rows %{{[a-z0-9_]+}} by %[[RECEIVE4]]#6
 // CHECK: tile.dot %[[RECEIVE4]]#1, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
-// CHECK: tile.dot %[[RECEIVE4]]#2, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
-// CHECK: %[[RECEIVE5:[a-z0-9_]+]]:3 = tile.receive %[[VALUES]]
-// CHECK: tile.receive %[[STRENGTHS]]
-// CHECK: %[[RECEIVE7:[a-z0-9_]+]]:9 = tile.receive %[[READY]]
-// CHECK: tile.dot %[[RECEIVE7]]#0, %[[RECEIVE5]]#0, %{{[a-z0-9_]+}}
-// CHECK: tile.release %[[STRENGTHS]]
-// CHECK: tile.dot %[[RECEIVE7]]#1, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
-// CHECK: %[[DOT9:[a-z0-9_]+]] = tile.dot %[[RECEIVE7]]#2, %[[RECEIVE5]]#0, %{{[a-z0-9_]+}}
-// CHECK: %[[DOT10:[a-z0-9_]+]] = tile.dot %[[RECEIVE7]]#3, %{{[a-z0-9_]+}}, %[[DOT9]]
-// CHECK: %[[DOT11:[a-z0-9_]+]] = tile.dot %[[RECEIVE4]]#0 transposed, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
-// CHECK: tile.release %[[READY]]
-// CHECK: %[[DOT12:[a-z0-9_]+]] = tile.dot %[[RECEIVE4]]#1 transposed, %{{[a-z0-9_]+}}, %[[DOT11]]
+// CHECK: %[[DOT9:[a-z0-9_]+]] = tile.dot %[[RECEIVE4]]#2, %[[RECEIVE3]]#0, %[[SCALE_ROWS4]]
+// CHECK: %[[DOT10:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#0 transposed, %{{[a-z0-9_]+}}, %[[SCALE_ROWS5]]
+// CHECK: %[[DOT11:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#1 transposed, %{{[a-z0-9_]+}}, %[[DOT10]]
 // CHECK: tile.release %[[KEYS]]
-// CHECK: tile.store %[[DOT10]], %[[O]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}]
+// CHECK: %[[DOT12:[a-z0-9_]+]] = tile.dot %[[RECEIVE4]]#3, %{{[a-z0-9_]+}}, %[[DOT9]]
+// CHECK: tile.release %[[READY]]
+// CHECK: tile.store %[[DOT12]], %[[O]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}]
 // CHECK: tile.release %[[VALUES]]
-// CHECK: scf.yield %[[DOT12]]
+// CHECK: scf.yield %[[DOT11]]
 // CHECK: tile.store %{{[a-z0-9_]+}}, %[[FINALSTATE]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}]
 
 // MERGED-LABEL: tile.program @two_erases

@@ -1,7 +1,9 @@
-// One decay and one erase with a tied value: keys and queries go to prepare and
-// chain, gates to prepare, strengths to both, values to chain. All of 64 x 64 is
-// prepared; products of keys with the state come before what was prepared is
-// received.
+// One decay and one erase with a tied value: keys, queries, gates and strengths go
+// to prepare and chain in one message, values to chain. All of 64 x 64 is prepared:
+// the system's product, the decays while it runs, the scores' product while the
+// system is made and inverted. In the chain products of keys with the state come
+// before what was prepared is received, the next state before the output; what the
+// output adds to is scaled while another product runs.
 //
 // RUN: prism-opt %s --pass-pipeline='builtin.module(tile.program(tile-specialize-roles))' --verify-roundtrip | FileCheck %s
 // RUN: prism-opt %s --pass-pipeline='builtin.module(tile.program(tile-specialize-roles,tile-merge-roles{check-channels}))' | FileCheck %s --check-prefix=MERGED
@@ -96,32 +98,25 @@ tile.program @one_erase(
 // CHECK-NEXT: %[[C64:[a-z0-9_]+]] = arith.constant 64 : index
 // CHECK-NEXT: %[[LENGTH:[a-z0-9_]+]] = tile.length : index
 // CHECK-NEXT: %[[COLUMN:[a-z0-9_]+]] = tile.value_offset : index
-// CHECK-NEXT: %[[KEYS:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>)>
-// CHECK-NEXT: %[[GATES:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64xf32>)>
-// CHECK-NEXT: %[[STRENGTHS:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64xf32>)>
+// CHECK-NEXT: %[[KEYS:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK-NEXT: %[[VALUES:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64x128xbf16>)>
 // CHECK-NEXT: %[[READY:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK-NEXT: tile.role "load" warps 4 {
 // CHECK-NEXT: scf.for %[[T:[a-z0-9]+]] = %[[C0]] to %[[LENGTH]] step %[[C64]] {
 // CHECK-NEXT: %[[LOAD:[a-z0-9_]+]] = tile.load %[[K]][%[[T]], %[[C0]]] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK-NEXT: %[[LOAD2:[a-z0-9_]+]] = tile.load %[[Q]][%[[T]], %[[C0]]] : <?x128xbf16> -> tensor<64x128xbf16>
-// CHECK-NEXT: tile.send %[[LOAD]], %[[LOAD2]] to %[[KEYS]] : tensor<64x128xbf16>, tensor<64x128xbf16> to <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>)>
 // CHECK-NEXT: %[[LOAD3:[a-z0-9_]+]] = tile.load %[[LOGALPHA]][%[[T]]] : <?xf32> -> tensor<64xf32>
-// CHECK-NEXT: tile.send %[[LOAD3]] to %[[GATES]] : tensor<64xf32> to <2 x{{ ?}}(tensor<64xf32>)>
 // CHECK-NEXT: %[[LOAD4:[a-z0-9_]+]] = tile.load %[[BETA]][%[[T]]] : <?xf32> -> tensor<64xf32>
-// CHECK-NEXT: tile.send %[[LOAD4]] to %[[STRENGTHS]] : tensor<64xf32> to <2 x{{ ?}}(tensor<64xf32>)>
+// CHECK-NEXT: tile.send %[[LOAD]], %[[LOAD2]], %[[LOAD3]], %[[LOAD4]] to %[[KEYS]] : tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>, tensor<64xf32> to <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK-NEXT: %[[LOAD5:[a-z0-9_]+]] = tile.load %[[V]][%[[T]], %[[COLUMN]]] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK-NEXT: tile.send %[[LOAD5]] to %[[VALUES]] : tensor<64x128xbf16> to <2 x{{ ?}}(tensor<64x128xbf16>)>
 // CHECK-NEXT: }
 // CHECK-NEXT: }
 // CHECK-NEXT: tile.role "prepare" warps 4 {
 // CHECK-NEXT: scf.for %[[T2:[a-z0-9]+]] = %[[C0]] to %[[LENGTH]] step %[[C64]] {
-// CHECK-NEXT: %[[RECEIVE:[a-z0-9_]+]]:2 = tile.receive %[[KEYS]] : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>)>
+// CHECK-NEXT: %[[RECEIVE:[a-z0-9_]+]]:4 = tile.receive %[[KEYS]] : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK-NEXT: %[[DOT:[a-z0-9_]+]] = tile.dot %[[RECEIVE]]#0, %[[RECEIVE]]#0 transposed, %[[NO_SCORES]] : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<64x64xf32>
-// CHECK-NEXT: %[[DOT2:[a-z0-9_]+]] = tile.dot %[[RECEIVE]]#1, %[[RECEIVE]]#0 transposed, %[[NO_SCORES]] : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<64x64xf32>
-// CHECK-NEXT: %[[RECEIVE2:[a-z0-9_]+]] = tile.receive %[[GATES]] : <2 x{{ ?}}(tensor<64xf32>)>
-// CHECK-NEXT: %[[EXTF:[a-z0-9_]+]] = arith.extf %[[RECEIVE2]] : tensor<64xf32> to tensor<64xf64>
-// CHECK-NEXT: tile.release %[[GATES]] : <2 x{{ ?}}(tensor<64xf32>)>
+// CHECK-NEXT: %[[EXTF:[a-z0-9_]+]] = arith.extf %[[RECEIVE]]#2 : tensor<64xf32> to tensor<64xf64>
 // CHECK-NEXT: %[[MAXIMUMF:[a-z0-9_]+]] = arith.maximumf %[[EXTF]], %[[FLOOR]] : tensor<64xf64>
 // CHECK-NEXT: %[[GATE_SUM:[a-z0-9_]+]] = tile.gate_sum %[[MAXIMUMF]] : tensor<64xf64>
 // CHECK-NEXT: %[[TRUNCF:[a-z0-9_]+]] = arith.truncf %[[GATE_SUM]] : tensor<64xf64> to tensor<64xf32>
@@ -131,48 +126,45 @@ tile.program @one_erase(
 // CHECK-NEXT: %[[SUBF:[a-z0-9_]+]] = arith.subf %[[SPLAT_LAST]], %[[GATE_SUM]] : tensor<64xf64>
 // CHECK-NEXT: %[[TRUNCF2:[a-z0-9_]+]] = arith.truncf %[[SUBF]] : tensor<64xf64> to tensor<64xf32>
 // CHECK-NEXT: %[[EXP2:[a-z0-9_]+]] = math.exp %[[TRUNCF2]] : tensor<64xf32>
-// CHECK-NEXT: tile.release %[[KEYS]] : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>)>
-// CHECK-NEXT: %[[MULF:[a-z0-9_]+]] = arith.mulf %[[DOT2]], %[[DECAY_MATRIX]] : tensor<64x64xf32>
-// CHECK-NEXT: %[[TRUNCF3:[a-z0-9_]+]] = arith.truncf %[[MULF]] : tensor<64x64xf32> to tensor<64x64xbf16>
-// CHECK-NEXT: %[[MULF2:[a-z0-9_]+]] = arith.mulf %[[DOT]], %[[DECAY_MATRIX]] : tensor<64x64xf32>
-// CHECK-NEXT: %[[RECEIVE3:[a-z0-9_]+]] = tile.receive %[[STRENGTHS]] : <2 x{{ ?}}(tensor<64xf32>)>
-// CHECK-NEXT: %[[SCALE_ROWS:[a-z0-9_]+]] = tile.scale_rows %[[MULF2]] by %[[RECEIVE3]] : tensor<64x64xf32>, tensor<64xf32>
-// CHECK-NEXT: tile.release %[[STRENGTHS]] : <2 x{{ ?}}(tensor<64xf32>)>
+// CHECK-NEXT: %[[DOT2:[a-z0-9_]+]] = tile.dot %[[RECEIVE]]#1, %[[RECEIVE]]#0 transposed, %[[NO_SCORES]] : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<64x64xf32>
+// CHECK-NEXT: %[[MULF:[a-z0-9_]+]] = arith.mulf %[[DOT]], %[[DECAY_MATRIX]] : tensor<64x64xf32>
+// CHECK-NEXT: %[[SCALE_ROWS:[a-z0-9_]+]] = tile.scale_rows %[[MULF]] by %[[RECEIVE]]#3 : tensor<64x64xf32>, tensor<64xf32>
+// CHECK-NEXT: tile.release %[[KEYS]] : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK-NEXT: %[[INVERT:[a-z0-9_]+]] = tile.invert %[[SCALE_ROWS]] : tensor<64x64xf32>
-// CHECK-NEXT: %[[TRUNCF4:[a-z0-9_]+]] = arith.truncf %[[INVERT]] : tensor<64x64xf32> to tensor<64x64xbf16>
-// CHECK-NEXT: tile.send %[[TRUNCF4]], %[[TRUNCF3]], %[[EXP]], %[[EXP2]] to %[[READY]] : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>, tensor<64xf32> to <2 x{{ ?}}(tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>, tensor<64xf32>)>
+// CHECK-NEXT: %[[TRUNCF3:[a-z0-9_]+]] = arith.truncf %[[INVERT]] : tensor<64x64xf32> to tensor<64x64xbf16>
+// CHECK-NEXT: %[[MULF2:[a-z0-9_]+]] = arith.mulf %[[DOT2]], %[[DECAY_MATRIX]] : tensor<64x64xf32>
+// CHECK-NEXT: %[[TRUNCF4:[a-z0-9_]+]] = arith.truncf %[[MULF2]] : tensor<64x64xf32> to tensor<64x64xbf16>
+// CHECK-NEXT: tile.send %[[TRUNCF3]], %[[TRUNCF4]], %[[EXP]], %[[EXP2]] to %[[READY]] : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>, tensor<64xf32> to <2 x{{ ?}}(tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK-NEXT: }
 // CHECK-NEXT: }
 // CHECK-NEXT: tile.role "chain" warps 8 {
 // CHECK-NEXT: %[[LOAD6:[a-z0-9_]+]] = tile.load %[[INITIALSTATE]][%[[C0]], %[[COLUMN]]] : <128x128xf32> -> tensor<128x128xf32>
 // CHECK-NEXT: %[[LOOP:[a-z0-9_]+]] = scf.for %[[T3:[a-z0-9]+]] = %[[C0]] to %[[LENGTH]] step %[[C64]] iter_args(%[[STATE:[a-z0-9]+]] = %[[LOAD6]]) -> (tensor<128x128xf32>) {
 // CHECK-NEXT: %[[TRUNCF5:[a-z0-9_]+]] = arith.truncf %[[STATE]] : tensor<128x128xf32> to tensor<128x128xbf16>
-// CHECK-NEXT: %[[RECEIVE4:[a-z0-9_]+]]:2 = tile.receive %[[KEYS]] : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>)>
-// CHECK-NEXT: %[[DOT3:[a-z0-9_]+]] = tile.dot %[[RECEIVE4]]#0, %[[TRUNCF5]], %[[NONE]] : tensor<64x128xbf16>, tensor<128x128xbf16> -> tensor<64x128xf32>
-// CHECK-NEXT: %[[DOT4:[a-z0-9_]+]] = tile.dot %[[RECEIVE4]]#1, %[[TRUNCF5]], %[[NONE]] : tensor<64x128xbf16>, tensor<128x128xbf16> -> tensor<64x128xf32>
-// CHECK-NEXT: %[[RECEIVE5:[a-z0-9_]+]]:4 = tile.receive %[[READY]] : <2 x{{ ?}}(tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>, tensor<64xf32>)>
-// CHECK-NEXT: %[[SCALE_ROWS2:[a-z0-9_]+]] = tile.scale_rows %[[DOT3]] by %[[RECEIVE5]]#2 : tensor<64x128xf32>, tensor<64xf32>
-// CHECK-NEXT: %[[RECEIVE6:[a-z0-9_]+]] = tile.receive %[[VALUES]] : <2 x{{ ?}}(tensor<64x128xbf16>)>
-// CHECK-NEXT: %[[EXTF2:[a-z0-9_]+]] = arith.extf %[[RECEIVE6]] : tensor<64x128xbf16> to tensor<64x128xf32>
+// CHECK-NEXT: %[[RECEIVE2:[a-z0-9_]+]]:4 = tile.receive %[[KEYS]] : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>, tensor<64xf32>)>
+// CHECK-NEXT: %[[DOT3:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#0, %[[TRUNCF5]], %[[NONE]] : tensor<64x128xbf16>, tensor<128x128xbf16> -> tensor<64x128xf32>
+// CHECK-NEXT: %[[DOT4:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#1, %[[TRUNCF5]], %[[NONE]] : tensor<64x128xbf16>, tensor<128x128xbf16> -> tensor<64x128xf32>
+// CHECK-NEXT: %[[RECEIVE3:[a-z0-9_]+]]:4 = tile.receive %[[READY]] : <2 x{{ ?}}(tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>, tensor<64xf32>)>
+// CHECK-NEXT: %[[SCALE_ROWS2:[a-z0-9_]+]] = tile.scale_rows %[[DOT3]] by %[[RECEIVE3]]#2 : tensor<64x128xf32>, tensor<64xf32>
+// CHECK-NEXT: %[[RECEIVE4:[a-z0-9_]+]] = tile.receive %[[VALUES]] : <2 x{{ ?}}(tensor<64x128xbf16>)>
+// CHECK-NEXT: %[[EXTF2:[a-z0-9_]+]] = arith.extf %[[RECEIVE4]] : tensor<64x128xbf16> to tensor<64x128xf32>
 // CHECK-NEXT: tile.release %[[VALUES]] : <2 x{{ ?}}(tensor<64x128xbf16>)>
 // CHECK-NEXT: %[[SUBF2:[a-z0-9_]+]] = arith.subf %[[EXTF2]], %[[SCALE_ROWS2]] : tensor<64x128xf32>
-// CHECK-NEXT: %[[RECEIVE7:[a-z0-9_]+]] = tile.receive %[[STRENGTHS]] : <2 x{{ ?}}(tensor<64xf32>)>
-// CHECK-NEXT: %[[SCALE_ROWS3:[a-z0-9_]+]] = tile.scale_rows %[[SUBF2]] by %[[RECEIVE7]] : tensor<64x128xf32>, tensor<64xf32>
-// CHECK-NEXT: tile.release %[[STRENGTHS]] : <2 x{{ ?}}(tensor<64xf32>)>
+// CHECK-NEXT: %[[SCALE_ROWS3:[a-z0-9_]+]] = tile.scale_rows %[[SUBF2]] by %[[RECEIVE2]]#3 : tensor<64x128xf32>, tensor<64xf32>
 // CHECK-NEXT: %[[TRUNCF6:[a-z0-9_]+]] = arith.truncf %[[SCALE_ROWS3]] : tensor<64x128xf32> to tensor<64x128xbf16>
-// CHECK-NEXT: %[[DOT5:[a-z0-9_]+]] = tile.dot %[[RECEIVE5]]#0, %[[TRUNCF6]], %[[NONE]] : tensor<64x64xbf16>, tensor<64x128xbf16> -> tensor<64x128xf32>
-// CHECK-NEXT: %[[SCALE_ROWS4:[a-z0-9_]+]] = tile.scale_rows %[[DOT4]] by %[[RECEIVE5]]#2 : tensor<64x128xf32>, tensor<64xf32>
+// CHECK-NEXT: %[[DOT5:[a-z0-9_]+]] = tile.dot %[[RECEIVE3]]#0, %[[TRUNCF6]], %[[NONE]] : tensor<64x64xbf16>, tensor<64x128xbf16> -> tensor<64x128xf32>
+// CHECK-NEXT: %[[SCALE_ROWS4:[a-z0-9_]+]] = tile.scale_rows %[[DOT4]] by %[[RECEIVE3]]#2 : tensor<64x128xf32>, tensor<64xf32>
 // CHECK-NEXT: %[[TRUNCF7:[a-z0-9_]+]] = arith.truncf %[[DOT5]] : tensor<64x128xf32> to tensor<64x128xbf16>
-// CHECK-NEXT: %[[DOT6:[a-z0-9_]+]] = tile.dot %[[RECEIVE5]]#1, %[[TRUNCF7]], %[[SCALE_ROWS4]] : tensor<64x64xbf16>, tensor<64x128xbf16> -> tensor<64x128xf32>
-// CHECK-NEXT: %[[SPLAT_LAST2:[a-z0-9_]+]] = tile.splat_last %[[RECEIVE5]]#2 : tensor<64xf32> -> tensor<128xf32>
+// CHECK-NEXT: %[[SPLAT_LAST2:[a-z0-9_]+]] = tile.splat_last %[[RECEIVE3]]#2 : tensor<64xf32> -> tensor<128xf32>
 // CHECK-NEXT: %[[SCALE_ROWS5:[a-z0-9_]+]] = tile.scale_rows %[[STATE]] by %[[SPLAT_LAST2]] : tensor<128x128xf32>, tensor<128xf32>
-// CHECK-NEXT: %[[SCALE_ROWS6:[a-z0-9_]+]] = tile.scale_rows %[[DOT5]] by %[[RECEIVE5]]#3 : tensor<64x128xf32>, tensor<64xf32>
-// CHECK-NEXT: tile.release %[[READY]] : <2 x{{ ?}}(tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>, tensor<64xf32>)>
+// CHECK-NEXT: %[[SCALE_ROWS6:[a-z0-9_]+]] = tile.scale_rows %[[DOT5]] by %[[RECEIVE3]]#3 : tensor<64x128xf32>, tensor<64xf32>
 // CHECK-NEXT: %[[TRUNCF8:[a-z0-9_]+]] = arith.truncf %[[SCALE_ROWS6]] : tensor<64x128xf32> to tensor<64x128xbf16>
-// CHECK-NEXT: %[[DOT7:[a-z0-9_]+]] = tile.dot %[[RECEIVE4]]#0 transposed, %[[TRUNCF8]], %[[SCALE_ROWS5]] : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<128x128xf32>
-// CHECK-NEXT: tile.release %[[KEYS]] : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>)>
-// CHECK-NEXT: tile.store %[[DOT6]], %[[O]][%[[T3]], %[[COLUMN]]] : tensor<64x128xf32>, <?x128xbf16>
-// CHECK-NEXT: scf.yield %[[DOT7]] : tensor<128x128xf32>
+// CHECK-NEXT: %[[DOT6:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#0 transposed, %[[TRUNCF8]], %[[SCALE_ROWS5]] : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<128x128xf32>
+// CHECK-NEXT: tile.release %[[KEYS]] : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>, tensor<64xf32>)>
+// CHECK-NEXT: %[[DOT7:[a-z0-9_]+]] = tile.dot %[[RECEIVE3]]#1, %[[TRUNCF7]], %[[SCALE_ROWS4]] : tensor<64x64xbf16>, tensor<64x128xbf16> -> tensor<64x128xf32>
+// CHECK-NEXT: tile.release %[[READY]] : <2 x{{ ?}}(tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>, tensor<64xf32>)>
+// CHECK-NEXT: tile.store %[[DOT7]], %[[O]][%[[T3]], %[[COLUMN]]] : tensor<64x128xf32>, <?x128xbf16>
+// CHECK-NEXT: scf.yield %[[DOT6]] : tensor<128x128xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: tile.store %[[LOOP]], %[[FINALSTATE]][%[[C0]], %[[COLUMN]]] : tensor<128x128xf32>, <128x128xf32>
 // CHECK-NEXT: }
