@@ -158,7 +158,7 @@ private:
   bool readsLater(mlir::Value tile, mlir::Value channel);
   bool isAwaited(mlir::Value tile);
   bool isFree(mlir::Value channel);
-  void releaseFree();
+  void releaseFree(bool isEnd = false);
 
   // Transfers.cpp: between registers, shared and global memory.
   void writePacked(const Matrix &matrix, mlir::Value to, Swizzled layout);

@@ -45,16 +45,17 @@ void Ports::receive(Value channel) {
   in.wait(turn.barrier, turn.parity);
 }
 
-/// One arrival for the warp, after all of its lanes came here.
-void Ports::arriveOnce(Value barrier, Value rank) {
+/// The rest of the scope is for one lane, after all of the warp came here.
+static void enterOneLane(ScalarBuilder &b, Instructions &in, Value lane) {
   in.syncWarp();
   auto first = scf::IfOp::create(b, in.equals(lane, 0));
-  OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(first.thenBlock());
-  if (rank)
-    in.arriveAt(barrier, rank);
-  else
-    in.arrive(barrier);
+}
+
+void Ports::arriveOnce(Value barrier) {
+  OpBuilder::InsertionGuard guard(b);
+  enterOneLane(b, in, lane);
+  in.arrive(barrier);
 }
 
 void Ports::publish(Value channel) {
@@ -84,10 +85,23 @@ void Ports::pass(Value channel, Value n, int64_t warps) {
   in.arrive(empty, warps);
 }
 
-void Ports::release(Value channel) {
-  const ChannelPlan &c = plan.channels.at(channel);
-  Value empty = in.advance(turnOf(channel).barrier, c.slots * 8);
-  arriveOnce(empty, c.cluster > 1 ? ownerOf(b, iteration, c.cluster) : Value());
+void Ports::release(ArrayRef<Value> channels) {
+  if (channels.empty())
+    return;
+  SmallVector<std::pair<Value, Value>> arrivals; // barrier, rank
+  for (Value channel : channels) {
+    const ChannelPlan &c = plan.channels.at(channel);
+    Value empty = in.advance(turnOf(channel).barrier, c.slots * 8);
+    arrivals.push_back(
+        {empty, c.cluster > 1 ? ownerOf(b, iteration, c.cluster) : Value()});
+  }
+  OpBuilder::InsertionGuard guard(b);
+  enterOneLane(b, in, lane);
+  for (auto [barrier, rank] : arrivals)
+    if (rank)
+      in.arriveAt(barrier, rank);
+    else
+      in.arrive(barrier);
 }
 
 Value Ports::part(Value channel, unsigned index) {

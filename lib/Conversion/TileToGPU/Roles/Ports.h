@@ -48,8 +48,11 @@ public:
   /// Receiver of a shared role, one thread for `warps` warps: the message of
   /// iteration `n` is another block's, and is given back unread.
   void pass(mlir::Value channel, mlir::Value n, int64_t warps);
-  /// Receiver: this warp reads the slot no more.
-  void release(mlir::Value channel);
+  /// Receiver: this warp reads the slots no more.
+  void release(llvm::ArrayRef<mlir::Value> channels);
+  int64_t slotsOf(mlir::Value channel) const {
+    return plan.channels.at(channel).slots;
+  }
   /// Address of a part of this iteration's slot.
   mlir::Value part(mlir::Value channel, unsigned index);
 
@@ -60,7 +63,7 @@ private:
   };
   Turn &turnOf(mlir::Value channel);
   Turn makeTurn(mlir::Value channel, mlir::Value n);
-  void arriveOnce(mlir::Value barrier, mlir::Value rank = {});
+  void arriveOnce(mlir::Value barrier);
 
   ScalarBuilder &b;
   Instructions &in;

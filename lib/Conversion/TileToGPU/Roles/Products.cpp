@@ -37,7 +37,7 @@ void ComputeRole::settleAll() {
   if (groupsRetired < groupsIssued)
     in.waitForAllBut(0);
   groupsRetired = groupsIssued;
-  releaseFree();
+  releaseFree(/*isEnd=*/true);
 }
 
 Value ComputeRole::toStruct(const Matrix &matrix, int64_t block) {

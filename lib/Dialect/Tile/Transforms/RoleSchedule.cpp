@@ -160,6 +160,13 @@ static bool readsResultOf(Operation *op, Operation *maker) {
   });
 }
 
+static bool isVectorOp(Operation *op) {
+  auto type = op->getNumResults() == 1
+                  ? dyn_cast<RankedTensorType>(op->getResult(0).getType())
+                  : RankedTensorType();
+  return type && type.getRank() == 1;
+}
+
 /// Computes what products are added to beside the first product that can run
 /// meanwhile, and not between the last one and the product itself.
 static void computeStartsEarly(const RolePlan &plan,
@@ -167,13 +174,19 @@ static void computeStartsEarly(const RolePlan &plan,
   auto ranks = findRanks(plan, ops);
   for (size_t from = 0; from < ops.size(); ++from) {
     Operation *op = ops[from];
-    if (!isStart(op))
+    if (!isStart(op) && !isVectorOp(op))
       continue;
     // As far up as its operands and its messages allow, then below a product.
+    // What it is scaled by, which costs nothing, goes before it.
     size_t first = from;
     while (first > 0 && ranks.lookup(ops[first - 1]) >= ranks.lookup(op) &&
            !readsResultOf(op, ops[first - 1]))
       --first;
+    if (isVectorOp(op)) {
+      std::rotate(ops.begin() + first, ops.begin() + from,
+                  ops.begin() + from + 1);
+      continue;
+    }
     auto product =
         std::find_if(ops.begin() + first, ops.begin() + from,
                      [](Operation *other) { return isa<DotOp>(other); });

@@ -87,8 +87,10 @@ def TileSpecializeRoles : Pass<"tile-specialize-roles", "::prism::tile::ProgramO
     repeated rather than sent.
 
     In `chain` what needs least comes first: products of keys with the state run
-    while the preparation finishes. In `prepare` two products come first and gates
-    are summed while they run; inverses come last. Messages are received, and widened,
+    while the preparation finishes; then the next state, and outputs last. What a
+    product is added to is computed beside an earlier one. In `prepare` the product
+    of a system comes first and gates are summed while it runs; then the next
+    product, and beside it the system and its inverse. Messages are received, and widened,
     right before their first use and released right after the last; where that is a
     product, which reads while it runs, right before its result is used.
 
@@ -96,7 +98,7 @@ def TileSpecializeRoles : Pass<"tile-specialize-roles", "::prism::tile::ProgramO
     turns, and each gets what the others send.
 
     Each channel gets `slots` slots; where `shared-memory` does not hold them,
-    channels of values lose theirs first, that of the preparation last. A program
+    channels of values lose theirs first, then that of the preparation, then keys. A program
     that cannot be split stays as it is, with a missed remark.
 
     ```mlir
