@@ -175,12 +175,18 @@ std::pair<Location, std::string> StateFlow::blame() const {
   return {recurrence.getLoc(), ""};
 }
 
-static void reportNotAffine(const StateFlow &flow, unsigned state) {
+static InFlightDiagnostic emit(Location loc, DiagnosticSeverity severity) {
+  return severity == DiagnosticSeverity::Error ? emitError(loc)
+                                               : emitWarning(loc);
+}
+
+static void reportNotAffine(const StateFlow &flow, unsigned state,
+                            DiagnosticSeverity severity) {
   Path path = pathToBlame(flow, state);
   Node origin = path.pop_back_val();
   scan::RecurrenceOp op = flow.op;
   auto [where, text] = flow.blame();
-  InFlightDiagnostic diag = emitError(where) << text;
+  InFlightDiagnostic diag = emit(where, severity) << text;
   PathPrinter printer(flow, diag);
   for (auto [i, coefficient] : llvm::enumerate(coefficientsOf(origin))) {
     if (i > 0)
@@ -197,12 +203,13 @@ static void reportNotAffine(const StateFlow &flow, unsigned state) {
   printer.toYield(path, state);
 }
 
-static void reportEntry(const StateFlow &flow, unsigned state) {
+static void reportEntry(const StateFlow &flow, unsigned state,
+                        DiagnosticSeverity severity) {
   scan::RecurrenceOp op = flow.op;
   Path path = descend(flow.nextStates[state],
                       [](Node input) { return readsEntry(input->form); });
   Node user = path.size() > 1 ? path[path.size() - 2] : path.back();
-  InFlightDiagnostic diag = emitError(locOf(user, op.getLoc()));
+  InFlightDiagnostic diag = emit(locOf(user, op.getLoc()), severity);
   diag << "state " << state << " is not independent at token granularity: "
        << (user->op() ? nameOf(user->op()) : std::string("the step"))
        << " reads a state as it was at the mini-batch's entry; "
@@ -218,10 +225,10 @@ static void reportEntry(const StateFlow &flow, unsigned state) {
     printer.toYield({}, state);
 }
 
-void StateFlow::report(Granularity wanted) const {
+void StateFlow::report(Granularity wanted, DiagnosticSeverity severity) const {
   if (std::optional<unsigned> state = notAffine())
-    return reportNotAffine(*this, *state);
+    return reportNotAffine(*this, *state, severity);
   for (auto [i, next] : llvm::enumerate(nextStates))
     if (wanted == Granularity::token && !isGiven(i) && readsEntry(next->form))
-      return reportEntry(*this, i);
+      return reportEntry(*this, i, severity);
 }

@@ -147,6 +147,31 @@ static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op,
   return wish;
 }
 
+/// A recurrence without a parallel form: an error that names the op of the
+/// model to blame, unless it was asked for step by step.
+static LogicalResult admitSerial(func::FuncOp entry, scan::RecurrenceOp op,
+                                 const targetinfo::Target &target,
+                                 const CompileOptions &options,
+                                 std::vector<std::string> &remarks) {
+  analysis::StateFlow flow(op);
+  if (!options.serial) {
+    flow.report(analysis::Granularity::miniBatch);
+    return failure();
+  }
+  if (target.isCuda())
+    return entry.emitError("serial recurrences are not lowered for GPUs yet; "
+                           "the CPU takes them");
+  if (op.getMiniBatch())
+    return entry.emitError("serial recurrences with mini-batches are not "
+                           "lowered yet");
+  if (op.getPlanAttr() || !options.plans.empty())
+    return entry.emitError("plan: a serial recurrence is taken step by step; "
+                           "it takes no plan");
+  remarks.push_back("serial, taken step by step as asked: " +
+                    flow.blame().second);
+  return success();
+}
+
 /// Says of each of several units of a schedule which heads it is for, and gives
 /// the later ones names of their own.
 static void tellApart(MutableArrayRef<Unit> units) {
@@ -262,20 +287,21 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
   scan::RecurrenceOp op = recurrenceOf(entry);
   if (!op)
     return entry.emitError("entry has no scan.recurrence");
-  // Nothing is lowered that has no parallel form; the error names the op of the
-  // model, not one of a lowering.
-  if (failed(scan::verifyScannable(op)))
+  std::vector<std::string> remarks;
+  bool serial = scan::isSerial(op);
+  if (serial && failed(admitSerial(entry, op, target, options, remarks)))
     return failure();
-  // Plain ops are raised where they say what factors say.
-  if (op.getNumStates() == 1 && failed(scan::getFactorChain(op, 0)))
-    scan::raiseAffine(op, /*assumeNonNegativeGates=*/false);
   if (op.getMiniBatch() && target.isCuda())
     return entry.emitError("mini-batches are not lowered for GPUs yet; the CPU "
                            "takes them");
-  std::vector<std::string> remarks;
+  // Plain ops are raised where they say what factors say.
+  if (serial || (op.getNumStates() == 1 && failed(scan::getFactorChain(op, 0))))
+    scan::raiseAffine(op, /*assumeNonNegativeGates=*/false);
   FailureOr<Wish> wish = wishFor(entry, op, options, remarks);
   if (failed(wish))
     return failure();
+  if (serial)
+    wish->schedules = {scan::Schedule::recurrent};
   std::vector<Unit> units;
   for (scan::Schedule schedule : wish->schedules) {
     std::vector<Unit> found;

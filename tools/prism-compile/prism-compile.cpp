@@ -87,6 +87,11 @@ static cl::opt<std::string>
            cl::desc("write random inputs and the float64 outputs "
                     "(NAME.expected.npy) to a folder"),
            cl::value_desc("dir"), cl::cat(category));
+static cl::opt<bool>
+    serial("serial",
+           cl::desc("take a recurrence that is not affine in its states step "
+                    "by step, on the CPU (else it is an error)"),
+           cl::cat(category));
 static cl::opt<bool> noAssemble("no-assemble",
                                 cl::desc("leave PTX unassembled"),
                                 cl::cat(category));
@@ -218,6 +223,7 @@ static int run(MLIRContext &context) {
     return fail("--target: " + error);
   options.targets = std::move(*chosen);
   options.assemble = !noAssemble;
+  options.serial = serial;
   if (llvm::sys::Process::StandardErrIsDisplayed())
     options.progress = [](StringRef what) {
       llvm::errs() << "prism-compile: " << what << "\n";

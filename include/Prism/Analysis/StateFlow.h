@@ -60,7 +60,8 @@ public:
   std::pair<mlir::Location, std::string> blame() const;
   /// Reports, with the path, why the recurrence is not affine in its states at
   /// the granularity asked for.
-  void report(Granularity wanted) const;
+  void report(Granularity wanted, mlir::DiagnosticSeverity severity =
+                                      mlir::DiagnosticSeverity::Error) const;
 
 private:
   bool isGiven(unsigned state) const {

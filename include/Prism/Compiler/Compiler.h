@@ -37,6 +37,9 @@ struct CompileOptions {
   std::map<std::string, PlanOverride> plans;
   /// Assemble PTX to cubin where ptxas is found.
   bool assemble = true;
+  /// Recurrences without a parallel form are taken step by step, on the CPU;
+  /// else they are errors.
+  bool serial = false;
   /// Told what is being done ("forward, chunk, sm_90a"), for progress.
   std::function<void(llvm::StringRef)> progress;
 };

@@ -217,6 +217,31 @@ LogicalResult EntryConverter::collectArrays() {
   return success();
 }
 
+/// Do coefficients of the chain depend on reads of a state in the same step?
+static bool readState(scan::RecurrenceOp op,
+                      ArrayRef<scan::StateOpInterface> chain) {
+  SmallVector<Value> pending;
+  for (scan::StateOpInterface factor : chain)
+    for (OpOperand &operand : factor->getOpOperands()) {
+      auto erase = dyn_cast<scan::EraseOp>(factor.getOperation());
+      bool isState = operand.get() == factor.getStateOperand().get() ||
+                     (erase && operand.get() == erase.getOf());
+      if (!isState)
+        pending.push_back(operand.get());
+    }
+  llvm::DenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    Operation *producer = value.getDefiningOp();
+    if (!seen.insert(value).second || !producer)
+      continue;
+    if (isa<scan::ReadOp>(producer))
+      return true;
+    llvm::append_range(pending, producer->getOperands());
+  }
+  return false;
+}
+
 LogicalResult EntryConverter::collectReads() {
   if (isStepwise) // the region itself is stepped through, op by op
     return success();
@@ -249,7 +274,8 @@ LogicalResult EntryConverter::collectReads() {
           !isStart(erase.getOf()))
         return erase.emitOpError(
             "reads a state that is not on the chain of the next state");
-  isStepwise = chunk == 1 && StepForm::isNeeded(chain);
+  isStepwise =
+      chunk == 1 && (StepForm::isNeeded(chain) || readState(op, chain));
   return success();
 }
 

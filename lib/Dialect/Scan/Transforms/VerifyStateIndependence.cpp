@@ -15,13 +15,14 @@ namespace prism::scan {
 #include "Prism/Dialect/Scan/Transforms/Passes.h.inc"
 } // namespace prism::scan
 
-LogicalResult prism::scan::verifyStateIndependence(RecurrenceOp op,
-                                                   Granularity wanted) {
+LogicalResult
+prism::scan::verifyStateIndependence(RecurrenceOp op, Granularity wanted,
+                                     DiagnosticSeverity severity) {
   op->removeAttr(kStateIndependentAttr);
   analysis::StateFlow flow(op);
   Granularity proved = flow.granularity();
   if (proved > wanted) {
-    flow.report(wanted);
+    flow.report(wanted, severity);
     return failure();
   }
   op->setAttr(kStateIndependentAttr,
@@ -31,10 +32,10 @@ LogicalResult prism::scan::verifyStateIndependence(RecurrenceOp op,
   return success();
 }
 
-LogicalResult prism::scan::verifyScannable(RecurrenceOp op) {
+bool prism::scan::isSerial(RecurrenceOp op) {
   analysis::StateFlow flow(op);
   if (flow.granularity() != Granularity::none)
-    return success();
+    return false;
   SmallVector<unsigned> given;
   for (unsigned i = 0; i < op.getNumStates(); ++i) {
     auto type = cast<RankedTensorType>(op.getStateArgument(i).getType());
@@ -45,11 +46,8 @@ LogicalResult prism::scan::verifyScannable(RecurrenceOp op) {
       given.push_back(i);
   }
   analysis::StateFlow others(op, {}, given);
-  if (given.size() < op.getNumStates() &&
-      others.granularity() != Granularity::none)
-    return success();
-  flow.report(Granularity::miniBatch);
-  return failure();
+  return given.size() == op.getNumStates() ||
+         others.granularity() == Granularity::none;
 }
 
 namespace {
@@ -70,7 +68,10 @@ struct VerifyStateIndependencePass
     // Every recurrence is looked at, also after one that fails.
     bool failedOnce = false;
     getOperation().walk([&](RecurrenceOp op) {
-      failedOnce |= failed(verifyStateIndependence(op, wanted));
+      bool proved = succeeded(verifyStateIndependence(
+          op, wanted,
+          serial ? DiagnosticSeverity::Warning : DiagnosticSeverity::Error));
+      failedOnce |= !proved && !serial;
     });
     if (failedOnce)
       signalPassFailure();

@@ -1,6 +1,11 @@
 // RUN: prism-opt %s --scan-verify-state-independence -split-input-file -verify-diagnostics
 // RUN: not prism-opt %s --scan-verify-state-independence=granularity=chunk -split-input-file 2>&1 | FileCheck %s
 
+// RUN: prism-opt %prism_src/examples/models/lstm.mlir --scan-verify-state-independence=serial=true 2>&1 | FileCheck %s --check-prefix=SERIAL
+// SERIAL: warning: state 0 does not follow an affine recurrence: 'math.exp'
+// SERIAL: note: state 0 enters the step here
+// SERIAL-NOT: scan.state_independent
+
 // CHECK: error: scan-verify-state-independence: granularity must be token or mini_batch, found 'chunk'
 
 // A gate that is read from the state.

@@ -25,13 +25,14 @@ int64_t recurrentUpTo(RecurrenceOp op, PlanTarget target, bool tensorCores);
 
 /// Proves that `op` is affine in its states at a granularity not above
 /// `wanted`, and attaches it; or reports why not.
-mlir::LogicalResult verifyStateIndependence(RecurrenceOp op,
-                                            analysis::Granularity wanted);
+mlir::LogicalResult verifyStateIndependence(
+    RecurrenceOp op, analysis::Granularity wanted,
+    mlir::DiagnosticSeverity severity = mlir::DiagnosticSeverity::Error);
 
-/// Reports why `op` has to be taken step by step, unless it need not. States of
-/// one element that read no other state (stabilisers) may be anything: they are
-/// known before the others.
-mlir::LogicalResult verifyScannable(RecurrenceOp op);
+/// True if `op` has to be taken step by step. States of one element that read
+/// no other state (stabilisers) may be anything: they are known before the
+/// others.
+bool isSerial(RecurrenceOp op);
 
 /// Turns plain ops of the step into state factors where they are some; remarks
 /// say where they are not.

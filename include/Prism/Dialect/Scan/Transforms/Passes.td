@@ -34,7 +34,9 @@ def ScanVerifyStateIndependence
   }];
   let options = [
     Option<"granularity", "granularity", "std::string", "\"token\"",
-           "what to prove it for: token, or mini_batch">
+           "what to prove it for: token, or mini_batch">,
+    Option<"serial", "serial", "bool", "false",
+           "what is not proved is to be taken step by step: a warning with the path, no error">
   ];
 }
 
