@@ -272,8 +272,8 @@ bool ComputeRole::isFree(Value channel) {
 
 /// Gives back the slots that were to be given back and are no longer read. A
 /// product that reads one is not waited for: whoever needs its result, or the
-/// end of the iteration, does. The chain, which everything waits for, gives back
-/// all at its end at once, unless there is but one slot.
+/// end of the iteration, does. The chain, which everything waits for, gives
+/// back all at its end at once, unless there is but one slot.
 void ComputeRole::releaseFree(bool isEnd) {
   SmallVector<Value> free;
   llvm::erase_if(toRelease, [&](Value channel) {
