@@ -181,7 +181,7 @@ TEST(Boxes, Order) {
   // Nobody waits for it.
   std::string body = kMoved;
   body = body.substr(0, body.find("  } else {")) + "  }\n";
-  EXPECT_TRUE(has(array.runEveryWay(body), "the block ends while a box"));
+  EXPECT_TRUE(has(array.runEveryWay(body), "the block ends while a copy"));
 }
 
 TEST(Boxes, Addresses) {

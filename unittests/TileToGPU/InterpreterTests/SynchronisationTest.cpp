@@ -418,7 +418,8 @@ TEST(Machine, OutOfBoundsAndUnknown) {
   EXPECT_TRUE(has(fault(R"(
   %v = llvm.inline_asm "mov.u32 $0, %clock;", "=r" : () -> i32)"),
                   "does not know the assembly \"mov.u32 $0, %clock;\""));
-  EXPECT_TRUE(has(fault("  nvvm.cluster.wait"), "does not know this op"));
+  EXPECT_TRUE(
+      has(fault("  nvvm.cluster.arrive.relaxed"), "does not know this op"));
 }
 
 TEST(Machine, GlobalMemory) {
