@@ -170,11 +170,11 @@ tile.program @one_decay(
 // CHECK: %[[SCALE_ROWS4:[a-z0-9_]+]] = tile.scale_rows %[[DOT7]] by %[[RECEIVE4]]#6
 // CHECK: %[[DOT9:[a-z0-9_]+]] = tile.dot %[[RECEIVE4]]#0, %{{[a-z0-9_]+}}, %[[SCALE_ROWS4]]
 // CHECK: %[[SCALE_ROWS5:[a-z0-9_]+]] = tile.scale_rows %[[DOT8]] by %[[RECEIVE4]]#6
+// CHECK: %[[SCALE_ROWS7:[a-z0-9_]+]] = tile.scale_rows %{{[a-z0-9_]+}} by %{{[a-z0-9_]+}} : tensor<128x128xf32>
 // CHECK: tile.dot %[[RECEIVE4]]#1, %{{[a-z0-9_]+}}, %[[DOT9]]
 // CHECK: %[[DOT11:[a-z0-9_]+]] = tile.dot %[[RECEIVE4]]#3, %{{[a-z0-9_]+}}, %[[SCALE_ROWS5]]
 // CHECK: tile.dot %[[RECEIVE4]]#2, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
 // CHECK: %[[DOT13:[a-z0-9_]+]] = tile.dot %[[RECEIVE4]]#4, %{{[a-z0-9_]+}}, %[[DOT11]]
-// CHECK: %[[SCALE_ROWS7:[a-z0-9_]+]] = tile.scale_rows %{{[a-z0-9_]+}} by %{{[a-z0-9_]+}}
 // CHECK: %[[DOT14:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#0 transposed, %{{[a-z0-9_]+}}, %[[SCALE_ROWS7]]
 // CHECK: %[[DOT15:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#1 transposed, %{{[a-z0-9_]+}}, %[[DOT14]]
 // CHECK: %[[DOT16:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#2 transposed, %{{[a-z0-9_]+}}, %[[DOT15]]

@@ -145,6 +145,7 @@ tile.program @one_erase(
 // CHECK-NEXT: %[[DOT3:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#0, %[[TRUNCF5]], %[[NONE]] : tensor<64x128xbf16>, tensor<128x128xbf16> -> tensor<64x128xf32>
 // CHECK-NEXT: %[[DOT4:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#1, %[[TRUNCF5]], %[[NONE]] : tensor<64x128xbf16>, tensor<128x128xbf16> -> tensor<64x128xf32>
 // CHECK-NEXT: %[[RECEIVE3:[a-z0-9_]+]]:4 = tile.receive %[[READY]] : <2 x{{ ?}}(tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>, tensor<64xf32>)>
+// CHECK-NEXT: %[[SPLAT_LAST2:[a-z0-9_]+]] = tile.splat_last %[[RECEIVE3]]#2 : tensor<64xf32> -> tensor<128xf32>
 // CHECK-NEXT: %[[SCALE_ROWS2:[a-z0-9_]+]] = tile.scale_rows %[[DOT3]] by %[[RECEIVE3]]#2 : tensor<64x128xf32>, tensor<64xf32>
 // CHECK-NEXT: %[[RECEIVE4:[a-z0-9_]+]] = tile.receive %[[VALUES]] : <2 x{{ ?}}(tensor<64x128xbf16>)>
 // CHECK-NEXT: %[[EXTF2:[a-z0-9_]+]] = arith.extf %[[RECEIVE4]] : tensor<64x128xbf16> to tensor<64x128xf32>
@@ -154,9 +155,8 @@ tile.program @one_erase(
 // CHECK-NEXT: %[[TRUNCF6:[a-z0-9_]+]] = arith.truncf %[[SCALE_ROWS3]] : tensor<64x128xf32> to tensor<64x128xbf16>
 // CHECK-NEXT: %[[DOT5:[a-z0-9_]+]] = tile.dot %[[RECEIVE3]]#0, %[[TRUNCF6]], %[[NONE]] : tensor<64x64xbf16>, tensor<64x128xbf16> -> tensor<64x128xf32>
 // CHECK-NEXT: %[[SCALE_ROWS4:[a-z0-9_]+]] = tile.scale_rows %[[DOT4]] by %[[RECEIVE3]]#2 : tensor<64x128xf32>, tensor<64xf32>
-// CHECK-NEXT: %[[TRUNCF7:[a-z0-9_]+]] = arith.truncf %[[DOT5]] : tensor<64x128xf32> to tensor<64x128xbf16>
-// CHECK-NEXT: %[[SPLAT_LAST2:[a-z0-9_]+]] = tile.splat_last %[[RECEIVE3]]#2 : tensor<64xf32> -> tensor<128xf32>
 // CHECK-NEXT: %[[SCALE_ROWS5:[a-z0-9_]+]] = tile.scale_rows %[[STATE]] by %[[SPLAT_LAST2]] : tensor<128x128xf32>, tensor<128xf32>
+// CHECK-NEXT: %[[TRUNCF7:[a-z0-9_]+]] = arith.truncf %[[DOT5]] : tensor<64x128xf32> to tensor<64x128xbf16>
 // CHECK-NEXT: %[[SCALE_ROWS6:[a-z0-9_]+]] = tile.scale_rows %[[DOT5]] by %[[RECEIVE3]]#3 : tensor<64x128xf32>, tensor<64xf32>
 // CHECK-NEXT: %[[TRUNCF8:[a-z0-9_]+]] = arith.truncf %[[SCALE_ROWS6]] : tensor<64x128xf32> to tensor<64x128xbf16>
 // CHECK-NEXT: %[[DOT6:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#0 transposed, %[[TRUNCF8]], %[[SCALE_ROWS5]] : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<128x128xf32>
