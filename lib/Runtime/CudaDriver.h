@@ -39,12 +39,6 @@ constexpr int jitErrorLogBuffer = 5, jitErrorLogBufferBytes = 6;
 constexpr unsigned streamNonBlocking = 1;
 constexpr int tensorMapFloat16 = 6, tensorMapBfloat16 = 9;
 constexpr int tensorMapSwizzle128 = 3, tensorMapPromote256 = 3;
-// cuLaunchKernel's `extra`: parameters as one buffer, read no further than its
-// size.
-inline void *const launchParamEnd = nullptr;
-inline void *const launchParamPointer = reinterpret_cast<void *>(1);
-inline void *const launchParamSize = reinterpret_cast<void *>(2);
-
 // name of the field and function, symbol in the library, parameters
 #define PRISM_CUDA_FUNCTIONS(F)                                                \
   F(cuInit, "cuInit", (unsigned))                                              \

@@ -301,12 +301,13 @@ Status CudaDevice::launch(const CudaKernel &kernel, const Call &call,
         return encodeTensorMap(driver, map, to);
       },
       parameter);
-  void *extra[] = {launchParamPointer, parameter, launchParamSize, &bytes,
-                   launchParamEnd};
+  // Not as one buffer by `extra`: that begins where parameters do, and one of
+  // 64-byte alignment, which tensor maps ask for, begins 48 bytes further.
+  void *parameters[] = {parameter};
   return context->driver->check(
       context->driver->cuLaunchKernel(
           state.function, static_cast<unsigned>(grid), 1, 1, state.threads, 1,
-          1, state.shared, static_cast<CUstream>(stream), nullptr, extra),
+          1, state.shared, static_cast<CUstream>(stream), parameters, nullptr),
       "cannot launch on " + context->name);
 }
 

@@ -10,8 +10,8 @@ using namespace prism::test;
 
 namespace {
 
-/// Block 0 writes 128 bytes, one thread copies them to block 1, which hands them
-/// out. Addresses are numbers to the assembly.
+/// Block 0 writes 128 bytes, one thread copies them to block 1, which hands
+/// them out. Addresses are numbers to the assembly.
 const char *const kMessage = R"(
   %ticks = arith.constant 1000 : i32
   %rank = nvvm.read.ptx.sreg.cluster.ctarank : i32
@@ -89,13 +89,12 @@ TEST(Clusters, WhatIsMissing) {
                           "#nvvm.proxy_kind<async.shared>, space = "
                           "#nvvm.shared_space<cta>}\n"),
                   "missing fence.proxy: a copy to another block"));
-  EXPECT_TRUE(
-      has(faultOf("nvvm.bar.warp.sync %all : i32"), "missing barrier"));
+  EXPECT_TRUE(has(faultOf("nvvm.bar.warp.sync %all : i32"), "missing barrier"));
   EXPECT_TRUE(has(faultOf("    nvvm.mbarrier.try_wait.parity %bar, %c0, %ticks "
                           ": !llvm.ptr<3>, i32, i32\n"),
                   "reads byte"));
-  EXPECT_TRUE(has(faultOf("  nvvm.cluster.arrive\n  nvvm.cluster.wait\n"),
-                  "mbarrier"));
+  EXPECT_TRUE(
+      has(faultOf("  nvvm.cluster.arrive\n  nvvm.cluster.wait\n"), "mbarrier"));
 }
 
 TEST(Clusters, BytesThatDoNotCome) {
@@ -120,14 +119,14 @@ TEST(Clusters, BlocksThatHaveEnded) {
 }
 
 TEST(Clusters, OthersMemoryOnlyByCopies) {
-  EXPECT_TRUE(has(
-      faultOf("    %got = llvm.load %own : !llvm.ptr<3> -> i32\n",
-              "    %at = llvm.ptrtoint %own : !llvm.ptr<3> to i32\n"
-              "    %mask = arith.constant 16777215 : i32\n"
-              "    %local = arith.andi %at, %mask : i32\n"
-              "    %zero = llvm.inttoptr %local : i32 to !llvm.ptr<3>\n"
-              "    %got = llvm.load %zero : !llvm.ptr<3> -> i32\n"),
-      "of block 1 accesses byte"));
+  EXPECT_TRUE(
+      has(faultOf("    %got = llvm.load %own : !llvm.ptr<3> -> i32\n",
+                  "    %at = llvm.ptrtoint %own : !llvm.ptr<3> to i32\n"
+                  "    %mask = arith.constant 16777215 : i32\n"
+                  "    %local = arith.andi %at, %mask : i32\n"
+                  "    %zero = llvm.inttoptr %local : i32 to !llvm.ptr<3>\n"
+                  "    %got = llvm.load %zero : !llvm.ptr<3> -> i32\n"),
+          "of block 1 accesses byte"));
   EXPECT_TRUE(has(faultOf("%remoteBar = nvvm.mapa %bar, %c1",
                           "%remoteBar = nvvm.mapa %bar, %c0"),
                   "counted on another's mbarrier"));
