@@ -94,10 +94,14 @@ BundleFiles::openLibrary(const std::string &name) const {
   }
   // The loader knows a library by its path. A descriptor's number would come
   // again, and the next library with it would be taken for this one: it is
-  // given back after the library only.
-  return std::shared_ptr<void>(handle, [file](void *h) {
+  // given back after the library only, which may stay in spite of dlclose.
+  return std::shared_ptr<void>(handle, [file, path](void *h) {
     dlclose(h);
-    if (file >= 0)
+    if (file < 0)
+      return;
+    if (void *stays = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD))
+      dlclose(stays);
+    else
       close(file);
   });
 }
