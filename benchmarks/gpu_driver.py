@@ -8,6 +8,7 @@ import json
 import os
 
 DTYPES = {"torch.float64": "f64", "torch.float32": "f32", "torch.bfloat16": "bf16", "torch.float16": "f16", "torch.int64": "i64"}
+TORCH_TYPES = {"f64": "float64", "f32": "float32"}
 MAX_DYNAMIC_SHARED_SIZE_BYTES = 8  # CU_FUNC_ATTRIBUTE_...
 
 
@@ -38,6 +39,28 @@ def words(entry, arrays, sequences, steps):
     return (ctypes.c_uint64 * len(values))(*values)
 
 
+def row_major(shape):
+    strides = [1]
+    for extent in reversed(shape[1:]):
+        strides.insert(0, strides[0] * max(extent, 1))
+    return strides
+
+
+def intermediate_shapes(info, sequences, segments):
+    """Of the arrays between the launches of a kernel that splits sequences."""
+    sizes = {"N": sequences, "S": segments}
+    return [[sizes.get(extent, extent) for extent in array["shape"]] for array in info.get("intermediates", [])]
+
+
+def split_words(entry, info, whole, pointers, sequences, segments):
+    """The words of the entry with the arrays between the launches and the number of segments, which all launches take."""
+    shapes = intermediate_shapes(info, sequences, segments)
+    count = len(entry["arguments"])
+    values = list(whole[:count]) + list(pointers) + list(whole[count:])
+    values += [stride for shape in shapes for stride in row_major(shape)] + [segments]
+    return (ctypes.c_uint64 * len(values))(*values)
+
+
 def tensor_map(entry, name, arrays):
     """Address, extents and strides in bytes of an array as the copy engine sees it: the last axis, time, then the others.
 
@@ -56,12 +79,11 @@ def tensor_map(entry, name, arrays):
     return tensor.data_ptr(), extents, strides
 
 
-def parameter(entry, info, arrays, sequences, steps, encode):
-    """A kernel's parameter: its words, and for tensor maps a word of flags and the maps, at a multiple of 64 bytes.
+def parameter(entry, info, arrays, values, encode):
+    """A launch's parameter: its words, and for tensor maps a word of flags and the maps, at a multiple of 64 bytes.
 
     `encode(dtype, map, box, address)` writes 128 bytes and says whether it could.
     """
-    values = words(entry, arrays, sequences, steps)
     maps = info.get("tensor_maps", [])
     if not maps:
         return values
@@ -77,8 +99,9 @@ def parameter(entry, info, arrays, sequences, steps, encode):
     return aligned
 
 
-def items(entry, info, sequences):
-    return sequences * entry["value_heads"] * info["value_blocks"]
+def items(entry, info, sequences, segments=1):
+    each = {"sequences": 1, "segments": segments, "inner_segments": segments - 1}[info.get("items", "sequences")]
+    return sequences * each * entry["value_heads"] * info["value_blocks"]
 
 
 def kernel_rank(info, capability):
@@ -92,26 +115,40 @@ def kernel_rank(info, capability):
 
 
 def choose(entry, sequences, steps, capability):
-    """The kernel that the manifest's decision table names for so many sequences of that length, as lib/Runtime chooses."""
+    """The kernel that the manifest's decision table names for so many sequences of that length, as lib/Runtime chooses,
+    with the number of segments beside its own keys."""
     heads = sequences * entry["value_heads"]
     for row in entry["choice"]:
         if row["target"] == "cuda" and steps <= row.get("max_steps", steps) and heads <= row.get("max_heads", heads):
             kernels = [k for k in entry["kernels"] if k["plan"]["schedule"] == row["schedule"] and kernel_rank(k, capability)]
             if not kernels:
                 raise LookupError(f"no machine code with schedule '{row['schedule']}' for sm_{capability}")
-            # The chip first; of its kernels the one with the row's value block.
-            return max(kernels, key=lambda k: (kernel_rank(k, capability), k["plan"]["value_block"] == row.get("value_block")))
+            segments = row.get("segments", 1)
+            # The chip first; of its kernels those that split as the row does, of these the one with its value block.
+            kernel = max(kernels, key=lambda k: (kernel_rank(k, capability), ("intermediates" in k) == (segments > 1),
+                                                 k["plan"]["value_block"] == row.get("value_block")))
+            return {**kernel, "segments": segments if "intermediates" in kernel else 1}
     raise LookupError("the decision table has no row for the GPU")
 
 
+SWEEP = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32)
+FEWEST_CHUNKS = 4  # of a segment in the sweep
+
+
 def kernels(entry, sequences, steps, capability, every):
-    """Label -> kernel: the chosen one under the empty label, the others that run if every."""
+    """Label -> kernel: the chosen one under the empty label, the others that run if every, in several numbers of segments."""
     chosen = choose(entry, sequences, steps, capability)
     result = {"": chosen}
     for info in entry["kernels"] if every else []:
-        if info is not chosen and kernel_rank(info, capability):
-            plan = info["plan"]
-            result[f", {plan['schedule']} {plan['chunk']} value block {plan['value_block']}"] = info
+        if not kernel_rank(info, capability):
+            continue
+        plan = info["plan"]
+        label = f", {plan['schedule']} {plan['chunk']} value block {plan['value_block']}"
+        split = [n for n in SWEEP if steps >= n * FEWEST_CHUNKS * plan["chunk"]]
+        for segments in split if "intermediates" in info else [1]:
+            kernel = {**info, "segments": segments}
+            if kernel != chosen:
+                result[label + (f", {segments} segments" if segments > 1 else "")] = kernel
     return result
 
 
@@ -149,17 +186,37 @@ class Driver:
         return code == 0
 
     def launcher(self, folder, entry, info, arrays, sequences, steps):
-        """A function without arguments that starts the kernel on PyTorch's current stream."""
+        """A function without arguments that starts the kernel's launches on PyTorch's current stream."""
         import torch
 
-        function = self.function(folder, info)
-        values = parameter(entry, info, arrays, sequences, steps, self.encode)
-        parameters = (ctypes.c_void_p * 1)(ctypes.addressof(values))
-        grid = -(-items(entry, info, sequences) // info.get("items_per_block", 1))
+        values, segments, workspace = words(entry, arrays, sequences, steps), info.get("segments", 1), []
+        if "intermediates" in info:
+            workspace = [torch.empty(shape, dtype=getattr(torch, TORCH_TYPES[array["dtype"]]), device="cuda") for array, shape
+                         in zip(info["intermediates"], intermediate_shapes(info, sequences, segments))]
+            values = split_words(entry, info, values, [array.data_ptr() for array in workspace], sequences, segments)
+        parts = {}
+        for part in [*info.get("before", []), info]:
+            grid = -(-items(entry, part, sequences, segments) // part.get("items_per_block", 1))
+            if grid:
+                whole = parameter(entry, part, arrays, values, self.encode)
+                parts[part["symbol"]] = self.part(self.function(folder, part), part, grid, whole)
+
+        def launch():
+            for part in parts.values():
+                part()
+
+        launch.keeps = (arrays, workspace)  # what the addresses point to
+        launch.parts = parts  # symbol -> a function that starts this launch alone
+        return launch
+
+    def part(self, function, info, grid, parameter):
+        import torch
+
+        parameters = (ctypes.c_void_p * 1)(ctypes.addressof(parameter))
 
         def launch():
             stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
             self.call("cuLaunchKernel", function, grid, 1, 1, info["threads"], 1, 1, info["shared"], stream, parameters, None)
 
-        launch.keeps = (values, arrays)  # what the addresses point to
+        launch.keeps = parameter  # what the address points to
         return launch

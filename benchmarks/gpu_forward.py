@@ -174,7 +174,7 @@ class Suite:
               f"bf16 product {self.rate / 1e12:.0f} TFLOP/s", flush=True)
 
     def our_kernels(self, case, x):
-        """Label -> (function, the manifest's kernel, what it writes); the label of the chosen one is empty."""
+        """Label -> (function, the manifest's kernel, what it writes, its launches); the label of the chosen one is empty."""
         import gpu_driver
 
         path = os.path.join(self.folder, case.bundle)
@@ -186,7 +186,7 @@ class Suite:
             outputs = gpu_cases.results(case, "cuda")
             launch = self.driver.launcher(path, entry, info, {**x, **outputs}, case.sequences, case.steps)
             outputs = tuple(outputs.values())
-            result[label] = (lambda launch=launch, outputs=outputs: (launch(), outputs)[1], info, outputs)
+            result[label] = (lambda launch=launch, outputs=outputs: (launch(), outputs)[1], info, outputs, launch.parts)
         return result
 
     def prepare(self, function, want):
@@ -212,21 +212,29 @@ class Suite:
         log.step("reference")
         ours = {} if broken else self.our_kernels(case, x)
         graphs, checks = {}, {}
-        for label, (function, _, _) in ours.items():
+        for label, (function, _, _, _) in ours.items():
             graphs[label], checks[label] = self.prepare(function, want)
+        parts = {}  # of a kernel of several launches each one alone, on what the others left
+        for label, (_, _, _, launches) in ours.items():
+            for symbol, function in launches.items() if self.options.all and len(launches) > 1 else ():
+                parts[label, symbol] = captured(function)[0]
         log.step("ours")
         peers = {} if self.options.no_peers else gpu_peers.peers(case, x, self.skipped)
         for name, function in peers.items():
             graphs[name], checks[name] = self.prepare(function, want)
         log.step("peers tuned")
         times = measure(graphs, self.options.repeats)
+        launches = {name: sorted(values)[len(values) // 2] for name, values in measure(parts, self.options.repeats).items()}
         log.step("timed")
-        for label, (_, _, results) in ours.items():  # a race may show in one repeat only
+        for label, (_, _, results, _) in ours.items():  # a race may show in one repeat only
             after = errors(results, want)
             if not right(after):
                 checks[label] = after
         chosen_bytes = gpu_cases.traffic([*x.values(), want[0].bfloat16(), want[1].float()])
-        return self.rows(case, ours, peers, times, checks, chosen_bytes)
+        rows = self.rows(case, ours, peers, times, checks, chosen_bytes)
+        for label, row in zip(times, rows):
+            row["launches_ms"] = {symbol: value for (of, symbol), value in launches.items() if of == label}
+        return rows
 
     def rows(self, case, ours, peers, times, checks, transferred):
         median = {name: sorted(values)[len(values) // 2] for name, values in times.items()}
@@ -239,7 +247,7 @@ class Suite:
                 info = ours[name][1]
                 row.update({"ours_ms": median[name], "peer": best, "peer_ms": median.get(best),
                             "ratio": median[best] / median[name] if best else None, "default_plan": not name,
-                            "chip": info["chip"], "plan": info["plan"], "matmul": info["matmul"],
+                            "chip": info["chip"], "plan": info["plan"], "segments": info["segments"], "matmul": info["matmul"],
                             "right": right(checks[name])})
             else:
                 row.update({"ours_ms": None, "peer": name, "peer_ms": median[name], "ratio": None})
@@ -259,9 +267,13 @@ def show(row):
            f"o {row['error']:.1e} state {row['state_error']:.1e}  {100 * row['of_roofline']:3.0f} % of roofline"
     if row["ours_ms"] and row["ratio"]:
         text += f"  {1 / row['ratio']:.2f} of {row['peer']}'s time"
+    if row.get("segments", 1) > 1:
+        text += f"  in {row['segments']} segments"
     if row.get("right") is False:
         text += "  WRONG"
     print(text, flush=True)
+    for symbol, value in row.get("launches_ms", {}).items():
+        print(f"    {symbol} alone {value:.4f} ms", flush=True)
 
 
 def summary(rows):

@@ -34,5 +34,6 @@ target=${TARGET:-cuda:sm_90a}
 common=(--bin "$bin" --device cuda:0 --target "$target" --jobs "$jobs")
 run cases "$python" test/Integration/cases.py "${common[@]}"
 run matrix "$python" test/Integration/matrix.py "${common[@]}"
+run segments "$python" test/Integration/segments.py "${common[@]}" --count "${CHAINS:-200}"
 run chains "$python" test/Integration/random_chains.py "${common[@]}" --count "${CHAINS:-200}"
 exit $status

@@ -49,8 +49,10 @@ typedef struct PrismRunOptions {
    *  call is enqueued; nothing is allocated and nothing waited for, but for the
    *  first call of a kernel, which loads it. */
   void *stream;
-  /** prismEntryWorkspace's bytes, aligned to 64; NULL: the device keeps its
-   *  own, which is allocated when it is first needed. */
+  /** prismEntryWorkspace's bytes, aligned to 256: memory of the GPU that runs
+   *  the call, in use until the call has ended there, or host memory. NULL, on
+   *  the CPU: the device keeps its own, which is allocated when it is first
+   *  needed. */
   void *workspace;
   int64_t workspaceBytes;
   /** For offsets in device memory: a copy in host memory, without gaps. */
@@ -60,6 +62,9 @@ typedef struct PrismRunOptions {
   /** Pins a schedule ("chunk", "recurrent"), and on a CPU a level
    *  ("x86-64-v3"); NULL: the bundle's choice. */
   const char *schedule, *isa;
+  /** Into how many segments a sequence is split: 1 not at all, 0 the bundle's
+   *  choice. */
+  int64_t segments;
 } PrismRunOptions;
 
 /** The sizes of a call. */
@@ -81,7 +86,8 @@ PRISM_API PrismStatus prismEntrySizes(const PrismEntry *, const PrismDevice *,
 PRISM_API int64_t prismArgumentShape(const PrismArgument *argument,
                                      const PrismSizes *sizes, int64_t *shape);
 
-/** Bytes of workspace of a call of these sizes on this device. */
+/** Bytes of workspace of a call of these sizes on this device: 0 on a GPU but
+ *  for kernels that split sequences. Loads the kernel. */
 PRISM_API PrismStatus prismEntryWorkspace(const PrismEntry *, PrismDevice *,
                                           const PrismSizes *sizes,
                                           const PrismRunOptions *options,

@@ -51,12 +51,14 @@ struct Sizes {
   int64_t steps = 1;     // T, of a batch row; all packed rows together
   int64_t sequences = 1; // N
   int64_t longest = 1;   // steps of the longest sequence
+  int64_t segments = 1;  // S, of every sequence
 };
 
 /// A checked call: what a kernel needs besides the kernel itself.
 struct Call {
   Sizes sizes;
   int64_t valueHeads = 1;
+  int64_t arguments = 0; // of the entry; their pointers are the first words
   std::vector<uint64_t> words;
 };
 
@@ -78,8 +80,21 @@ std::vector<int64_t> shapeOf(const ArgumentInfo &argument, const Sizes &sizes);
 Result<Call> bindCall(const EntryInfo &entry, const Bindings &bindings,
                       const BindOptions &options = {});
 
-/// Number of work items; nothing on 64-bit overflow.
-std::optional<int64_t> workItems(const Call &call, int64_t valueBlocks);
+/// Number of work items of a launch; nothing on 64-bit overflow.
+std::optional<int64_t> workItems(const Call &call, int64_t valueBlocks,
+                                 Items items = Items::Sequences);
+
+/// Bytes that the arrays between a kernel's launches take in a call with so
+/// many segments; nothing on 64-bit overflow.
+std::optional<int64_t>
+intermediateBytes(const std::vector<ArgumentInfo> &intermediates, Sizes sizes,
+                  int64_t segments);
+
+/// The call as the launches of a kernel that splits sequences see it: with the
+/// arrays between them, which lie in `memory` (aligned to 256 bytes), and the
+/// number of segments.
+Call splitCall(const Call &call, const std::vector<ArgumentInfo> &intermediates,
+               int64_t segments, void *memory);
 
 } // namespace prism::runtime
 

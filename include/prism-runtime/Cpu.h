@@ -30,7 +30,13 @@ struct CpuKernel {
   int64_t valueBlocks = 1;
   int64_t workspace = 0; // bytes for one thread
   /// What keeps the function's code loaded, if anything must.
-  std::shared_ptr<void> library;
+  std::shared_ptr<void> library = nullptr;
+  /// Of a kernel that splits sequences: into how many segments, what is played
+  /// before it, and the arrays in which they meet.
+  Items items = Items::Sequences;
+  int64_t segments = 1;
+  std::vector<CpuKernel> before = {};
+  std::vector<ArgumentInfo> intermediates = {};
 };
 
 /// The x86-64 level that this CPU and system run (1 to 4); 0 elsewhere.
@@ -39,7 +45,8 @@ int hostIsaLevel();
 /// The level that a manifest's `isa` needs; 0 for one that is not known.
 int isaLevel(const std::string &isa);
 
-/// Does some of a call's items on the calling thread.
+/// Does some of a call's items on the calling thread; not for kernels that
+/// split sequences, whose launches must follow one another.
 Status runRange(const CpuKernel &kernel, const Call &call, void *workspace,
                 int64_t begin, int64_t end);
 
@@ -58,17 +65,22 @@ public:
   Status run(const CpuKernel &kernel, const Call &call);
 
   /// Runs a call in the caller's workspace of workspaceBytes(), 64-byte
-  /// aligned; nothing is allocated.
+  /// aligned (256, where the kernel splits sequences); nothing is allocated.
   Status run(const CpuKernel &kernel, const Call &call, void *workspace,
              int64_t bytes);
 
-  /// Bytes of workspace that a kernel needs on this player's threads.
-  int64_t workspaceBytes(const CpuKernel &kernel) const;
+  /// Bytes of workspace that a kernel needs on this player's threads: for a
+  /// call of these sizes, where it splits sequences. Nothing on 64-bit
+  /// overflow.
+  std::optional<int64_t> workspaceBytes(const CpuKernel &kernel,
+                                        const Sizes &sizes = {}) const;
 
 private:
   explicit CpuPlayer(std::unique_ptr<ThreadPool> pool);
   Status reserve(int64_t bytes);
+  int64_t threadsBytes(const CpuKernel &kernel) const;
   Status play(const CpuKernel &kernel, const Call &call, char *workspace);
+  Status launch(const CpuKernel &kernel, const Call &call, char *workspace);
 
   std::unique_ptr<ThreadPool> pool;
   std::mutex turn; // held while the player's own workspace is in use

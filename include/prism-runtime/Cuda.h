@@ -35,8 +35,21 @@ class CudaKernel {
 public:
   /// "cubin" or "ptx": what was loaded.
   const std::string &image() const;
+  /// Bytes of device memory that a launch needs for the arrays between the
+  /// launches of a kernel that splits sequences; 0 for others, nothing on
+  /// 64-bit overflow.
+  std::optional<int64_t> workspaceBytes(const Sizes &sizes) const;
   struct State;
   std::shared_ptr<const State> state;
+  /// Of a sequence, for a kernel that splits them.
+  int64_t segments = 1;
+};
+
+/// Device memory of the caller's, aligned to 256 bytes, which launches use from
+/// their start to their end.
+struct Workspace {
+  void *data = nullptr;
+  int64_t bytes = 0;
 };
 
 /// Device memory, given back with its owner.
@@ -73,9 +86,10 @@ public:
                                 const KernelInfo &kernel) const;
 
   /// Enqueues a call whose arrays are memory of this device. `stream` is a
-  /// CUstream (or cudaStream_t); null is the default stream.
+  /// CUstream (or cudaStream_t); null is the default stream. A kernel that
+  /// splits sequences takes a workspace of workspaceBytes().
   Status launch(const CudaKernel &kernel, const Call &call,
-                void *stream = nullptr) const;
+                void *stream = nullptr, const Workspace &workspace = {}) const;
 
   // What a program without the CUDA toolkit needs around a launch.
   Result<CudaBuffer> allocate(int64_t bytes) const;
@@ -89,7 +103,8 @@ public:
 
   /// Milliseconds of each of `repeats` launches, by events.
   Result<std::vector<double>> time(const CudaKernel &kernel, const Call &call,
-                                   int repeats, void *stream = nullptr) const;
+                                   int repeats, void *stream = nullptr,
+                                   const Workspace &workspace = {}) const;
 
 private:
   std::shared_ptr<const struct CudaContext> context;

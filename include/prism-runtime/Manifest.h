@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The contents of manifest.json (docs/Bundle.md, version 2) as plain structs,
+// The contents of manifest.json (docs/Bundle.md) as plain structs,
 // and their reader. A manifest that was read is sound: names are unique, sizes
 // are in range, files do not leave the bundle, and every kernel has what its
 // target needs.
@@ -28,7 +28,14 @@ enum class DType { F64, F32, BF16, F16, I64 };
 const char *toString(DType dtype);
 int64_t byteSize(DType dtype);
 
-enum class Role { Input, InitialState, Offsets, Output, FinalState };
+enum class Role {
+  Input,
+  InitialState,
+  Offsets,
+  Output,
+  FinalState,
+  Intermediate
+};
 const char *toString(Role role);
 inline bool isWritten(Role role) {
   return role == Role::Output || role == Role::FinalState;
@@ -36,7 +43,7 @@ inline bool isWritten(Role role) {
 
 /// One dimension of an argument: a number, or a size known at the call.
 struct Dim {
-  enum Kind { Number, B, T, N, NPlus1 } kind = Number;
+  enum Kind { Number, B, T, N, NPlus1, S } kind = Number;
   int64_t number = 0;
 };
 std::string toString(const Dim &dim);
@@ -69,6 +76,11 @@ struct TensorMapInfo {
 enum class Target { Cpu, Cuda };
 const char *toString(Target target);
 
+/// What a launch takes for sequences: the call's, all S segments of each, or
+/// all but each one's last.
+enum class Items { Sequences, Segments, InnerSegments };
+const char *toString(Items items);
+
 struct KernelInfo {
   Target target = Target::Cpu;
   std::string symbol;
@@ -81,6 +93,13 @@ struct KernelInfo {
   // CUDA
   std::string chip, ptxVersion, ptx, cubin;
   int64_t threads = 1, shared = 0, itemsPerBlock = 1;
+  // Of a kernel that splits sequences into segments: what is launched before
+  // it, in order, and the arrays in which they meet.
+  Items items = Items::Sequences;
+  std::vector<KernelInfo> before;
+  std::vector<ArgumentInfo> intermediates;
+
+  bool isSplit() const { return !intermediates.empty(); }
   std::vector<TensorMapInfo> tensorMaps;
 };
 
@@ -90,6 +109,7 @@ struct ChoiceRow {
   int64_t maxHeads = INT64_MAX; // most sequences x value heads, likewise
   std::string schedule;
   int64_t valueBlock = 0; // of the schedule's kernels that one; 0: any
+  int64_t segments = 1;   // above 1: the one that splits, into so many
 };
 
 struct EntryInfo {
@@ -102,9 +122,10 @@ struct EntryInfo {
 
   /// The argument of that name, or null.
   const ArgumentInfo *argument(const std::string &name) const;
-  /// Completes a map whose argument and box are set; false where no argument of
-  /// that name is rows of time of 16-bit elements.
-  bool locate(TensorMapInfo &map) const;
+  /// Completes a map whose argument and box are set, of a kernel with so many
+  /// intermediate arrays; false where no argument of that name is rows of time
+  /// of 16-bit elements.
+  bool locate(TensorMapInfo &map, size_t intermediates = 0) const;
 };
 
 struct Manifest {

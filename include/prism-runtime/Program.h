@@ -31,18 +31,27 @@ namespace prism::runtime {
 struct Selection {
   std::string schedule; // else the manifest's choice table decides
   std::string isa;      // CPU only; else the best that this CPU runs
+  int64_t segments = 0; // of a sequence; 1: whole, 0: by the table
+};
+
+/// A kernel for a call, and into how many segments it splits a sequence (1: not
+/// at all).
+struct SelectedKernel {
+  const KernelInfo *info = nullptr;
+  int64_t segments = 1;
+  const KernelInfo *operator->() const { return info; }
 };
 
 /// The CPU kernel for a call of these sizes on a CPU of that x86-64 level.
-Result<const KernelInfo *> selectCpuKernel(const EntryInfo &entry,
-                                           const Sizes &sizes, int level,
-                                           const Selection &pinned = {});
+Result<SelectedKernel> selectCpuKernel(const EntryInfo &entry,
+                                       const Sizes &sizes, int level,
+                                       const Selection &pinned = {});
 
 /// The GPU kernel, likewise, for a compute capability (major * 10 + minor).
-Result<const KernelInfo *> selectCudaKernel(const EntryInfo &entry,
-                                            const Sizes &sizes,
-                                            int computeCapability,
-                                            const Selection &pinned = {});
+Result<SelectedKernel> selectCudaKernel(const EntryInfo &entry,
+                                        const Sizes &sizes,
+                                        int computeCapability,
+                                        const Selection &pinned = {});
 
 /// A CPU kernel with its row of the manifest.
 struct LoadedCpuKernel : CpuKernel {

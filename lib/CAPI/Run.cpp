@@ -50,7 +50,7 @@ runtime::BindOptions bindOptions(const PrismDevice &device,
 
 runtime::Selection selection(const PrismRunOptions &options) {
   return {options.schedule ? options.schedule : "",
-          options.isa ? options.isa : ""};
+          options.isa ? options.isa : "", options.segments};
 }
 
 /// The caller's arrays as bindings; an error, or empty.
@@ -123,7 +123,9 @@ PrismStatus runOnCuda(const PrismEntry &entry, PrismDevice &device,
   auto kernel = entry.cudaKernel(*device.cuda, call.sizes, selection(options));
   if (!kernel)
     return refuse(error, PRISM_KIND_DEVICE, kernel.failure());
-  runtime::Status done = device.cuda->launch(*kernel, call, options.stream);
+  runtime::Status done =
+      device.cuda->launch(*kernel, call, options.stream,
+                          {options.workspace, options.workspaceBytes});
   return done ? PRISM_SUCCESS
               : refuse(error, PRISM_KIND_DEVICE, done.failure());
 }
@@ -134,20 +136,23 @@ runtime::Result<runtime::LoadedCudaKernel>
 PrismEntry::cudaKernel(const runtime::CudaDevice &device,
                        const runtime::Sizes &sizes,
                        const runtime::Selection &pinned) const {
-  auto info = runtime::selectCudaKernel(entry.info(), sizes,
-                                        device.computeCapability(), pinned);
-  if (!info)
-    return info.failure();
+  auto selected = runtime::selectCudaKernel(entry.info(), sizes,
+                                            device.computeCapability(), pinned);
+  if (!selected)
+    return selected.failure();
   std::lock_guard<std::mutex> lock(mutex);
-  auto [place, isNew] = loaded.try_emplace(Key(device.identity(), *info));
-  if (!isNew)
-    return place->second;
-  auto kernel = entry.cudaKernel(device, sizes, pinned);
-  if (!kernel) {
-    loaded.erase(place);
-    return kernel;
+  auto [place, isNew] =
+      loaded.try_emplace(Key(device.identity(), selected->info));
+  if (isNew) {
+    auto kernel = entry.cudaKernel(device, sizes, pinned);
+    if (!kernel) {
+      loaded.erase(place);
+      return kernel;
+    }
+    place->second = *kernel;
   }
-  place->second = *kernel;
+  runtime::LoadedCudaKernel kernel = place->second;
+  kernel.segments = selected->segments;
   return kernel;
 }
 
@@ -231,14 +236,26 @@ PrismStatus prismEntryWorkspace(const PrismEntry *entry, PrismDevice *device,
                          ? start.error
                          : "expected sizes and a place for the bytes, found "
                            "null"});
-    *bytes = 0; // what kernels for GPUs need
-    if (device->cuda)
-      return PRISM_SUCCESS;
-    auto kernel =
-        entry->entry.cpuKernel(sizesOf(*sizes), selection(start.options));
-    if (!kernel)
-      return refuse(error, PRISM_KIND_DEVICE, kernel.failure());
-    *bytes = device->cpu->workspaceBytes(*kernel);
+    std::optional<int64_t> needed;
+    runtime::Failure failure{
+        "the call needs more workspace than 64 bits count"};
+    runtime::Selection pinned = selection(start.options);
+    if (device->cpu) {
+      auto kernel = entry->entry.cpuKernel(sizesOf(*sizes), pinned);
+      if (kernel)
+        needed = device->cpu->workspaceBytes(*kernel, sizesOf(*sizes));
+      else
+        failure = kernel.failure();
+    } else {
+      auto kernel = entry->cudaKernel(*device->cuda, sizesOf(*sizes), pinned);
+      if (kernel)
+        needed = kernel->workspaceBytes(sizesOf(*sizes));
+      else
+        failure = kernel.failure();
+    }
+    if (!needed)
+      return refuse(error, PRISM_KIND_DEVICE, failure);
+    *bytes = *needed;
     return PRISM_SUCCESS;
   });
 }

@@ -34,6 +34,18 @@ bool check::canPlay(const runtime::KernelInfo &kernel, const Device &device) {
          runtime::isaLevel(kernel.isa) <= runtime::hostIsaLevel();
 }
 
+/// Into how many segments a kernel that splits sequences is to split them: as
+/// the first row of the table that does, else two.
+static int64_t segmentsOf(const runtime::EntryInfo &entry,
+                          const runtime::KernelInfo &kernel) {
+  if (!kernel.isSplit())
+    return 1;
+  for (const runtime::ChoiceRow &row : entry.choice)
+    if (row.target == kernel.target && row.segments > 1)
+      return row.segments;
+  return 2;
+}
+
 static runtime::Status playOnCpu(const runtime::Entry &entry,
                                  const runtime::Selection &pinned,
                                  HostArrays &inputs, HostArrays &outputs,
@@ -91,7 +103,16 @@ static runtime::Status playOnCuda(const runtime::Entry &entry,
   auto kernel = gpu->loadKernel(files, info);
   if (!kernel)
     return kernel.failure();
-  if (runtime::Status status = gpu->launch(*kernel, *call); !status)
+  kernel->segments = segmentsOf(entry.info(), info);
+  std::optional<int64_t> bytes = kernel->workspaceBytes(call->sizes);
+  if (!bytes)
+    return failed("the call needs more workspace than 64 bits count");
+  auto workspace = gpu->allocate(*bytes);
+  if (!workspace)
+    return workspace.failure();
+  if (runtime::Status status = gpu->launch(*kernel, *call, /*stream=*/nullptr,
+                                           {workspace->data(), *bytes});
+      !status)
     return status;
   if (runtime::Status status = gpu->synchronize(); !status)
     return status;
@@ -115,6 +136,7 @@ runtime::Status check::play(const runtime::Program &program,
   runtime::Selection pinned;
   pinned.schedule = kernel.plan.schedule;
   pinned.isa = kernel.isa;
+  pinned.segments = segmentsOf(entry->info(), kernel);
   runtime::Status status =
       device.isCuda()
           ? playOnCuda(*entry, program.files(), kernel, inputs, outputs, device)

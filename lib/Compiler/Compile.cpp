@@ -4,6 +4,7 @@
 
 #include "Prism/Compiler/Compiler.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
+#include "Segments.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
 #include <future>
@@ -20,7 +21,8 @@ static std::string scheduleName(const Unit &unit) {
 }
 
 /// Rows of the decision table for the units of one target: short sequences go
-/// recurrent, and of several units of a schedule each has its heads.
+/// recurrent, of several units of a schedule each has its heads, and long
+/// sequences of few heads are split.
 static void addChoice(runtime::EntryInfo &entry, scan::RecurrenceOp op,
                       ArrayRef<Unit> units) {
   bool isCuda = units.front().target.isCuda();
@@ -41,10 +43,22 @@ static void addChoice(runtime::EntryInfo &entry, scan::RecurrenceOp op,
   }
   auto best = units.take_while(
       [&](const Unit &unit) { return unit.plan.getSchedule() == first; });
+  std::vector<runtime::ChoiceRow> rows;
+  const Unit *split = nullptr;
+  int64_t whole =
+      llvm::count_if(best, [](const Unit &unit) { return !unit.isSplit(); });
   for (const Unit &unit : best)
-    entry.choice.push_back({target, INT64_MAX, unit.maxHeads,
-                            scheduleName(unit),
-                            best.size() > 1 ? unit.plan.getValueBlock() : 0});
+    if (unit.isSplit())
+      split = &unit;
+    else
+      rows.push_back({target, INT64_MAX, unit.maxHeads, scheduleName(unit),
+                      whole > 1 ? unit.plan.getValueBlock() : 0});
+  if (split && split->segments)
+    rows = {{target, INT64_MAX, INT64_MAX, scheduleName(*split), 0,
+             *split->segments}};
+  else if (split)
+    rows = addSegmentRows(*split, rows);
+  entry.choice.insert(entry.choice.end(), rows.begin(), rows.end());
 }
 
 namespace {
@@ -73,6 +87,8 @@ private:
         : kernels(std::move(kernels)), stem(std::move(stem)), loc(loc) {}
   };
   FailureOr<Made *> make(const Unit &unit);
+  void addFiles(CompiledKernel &kernel, const std::string &stem,
+                CompileResult &result);
   static std::string keyOf(const Unit &unit);
   LogicalResult finishKernels();
 
@@ -174,6 +190,32 @@ LogicalResult BundleBuilder::finishKernels() {
   return status;
 }
 
+/// Names a kernel's files, and those of what is launched before it.
+void BundleBuilder::addFiles(CompiledKernel &kernel, const std::string &stem,
+                             CompileResult &result) {
+  for (const std::string &note : kernel.notes)
+    if (!llvm::is_contained(result.notes, note))
+      result.notes.push_back(note);
+  std::map<std::string, std::string> &files = result.bundle.files;
+  if (kernel.info.target == runtime::Target::Cpu) {
+    kernel.info.file = stem + kernel.info.isa + ".so";
+    files[kernel.info.file] = std::move(kernel.object);
+  } else {
+    kernel.info.ptx = stem + kernel.info.chip + ".ptx";
+    files[kernel.info.ptx] = std::move(kernel.ptx);
+    if (!kernel.cubin.empty()) {
+      kernel.info.cubin = stem + kernel.info.chip + ".cubin";
+      files[kernel.info.cubin] = std::move(kernel.cubin);
+    }
+  }
+  // Of the parts' names the last word is theirs.
+  for (CompiledKernel &before : kernel.before) {
+    StringRef part = StringRef(before.info.symbol).rsplit('_').second;
+    addFiles(before, stem + part.str() + ".", result);
+    kernel.info.before.push_back(before.info);
+  }
+}
+
 FailureOr<CompileResult> BundleBuilder::finish() {
   if (failed(finishKernels()))
     return failure();
@@ -182,22 +224,8 @@ FailureOr<CompileResult> BundleBuilder::finish() {
   bundle.manifest.compiler = compilerVersion();
   bundle.manifest.name = module.getName().value_or("model").str();
   for (Made *made : order)
-    for (CompiledKernel &kernel : made->kernels) {
-      for (const std::string &note : kernel.notes)
-        if (!llvm::is_contained(result.notes, note))
-          result.notes.push_back(note);
-      if (kernel.info.target == runtime::Target::Cpu) {
-        kernel.info.file = made->stem + kernel.info.isa + ".so";
-        bundle.files[kernel.info.file] = std::move(kernel.object);
-        continue;
-      }
-      kernel.info.ptx = made->stem + kernel.info.chip + ".ptx";
-      bundle.files[kernel.info.ptx] = std::move(kernel.ptx);
-      if (kernel.cubin.empty())
-        continue;
-      kernel.info.cubin = made->stem + kernel.info.chip + ".cubin";
-      bundle.files[kernel.info.cubin] = std::move(kernel.cubin);
-    }
+    for (CompiledKernel &kernel : made->kernels)
+      addFiles(kernel, made->stem, result);
   for (auto &[info, used] : entries) {
     for (Made *made : used)
       for (CompiledKernel &kernel : made->kernels)

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prism/Compiler/Explain.h"
+#include "Segments.h"
 #include "Prism/Analysis/Transition.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -159,6 +160,27 @@ static void explainRoles(raw_ostream &os, const Unit &unit) {
   os << "\n";
 }
 
+/// What is launched for segments, and when.
+static void explainSplit(raw_ostream &os, const Unit &unit) {
+  if (!unit.isSplit())
+    return;
+  tile::ProgramOp program =
+      *unit.module.get().getOps<tile::ProgramOp>().begin();
+  tile::ProgramOp maps =
+      *unit.before.front().module.get().getOps<tile::ProgramOp>().begin();
+  int64_t columns = maps.getValues() - program.getValues();
+  os << "    sequences split into segments: their maps at once (" << columns
+     << (columns == 1 ? " more value column, M is diagonal"
+                      : " more value columns, those of M")
+     << "), the state at each start, then all segments at once\n";
+  if (unit.segments) {
+    os << "      always " << *unit.segments << " segments\n";
+    return;
+  }
+  for (const std::string &line : describeSegmentRows(unit))
+    os << "      " << line << "\n";
+}
+
 void prism::explainEntry(raw_ostream &os, func::FuncOp entry,
                          ArrayRef<Unit> units, ArrayRef<std::string> notes) {
   scan::RecurrenceOp op;
@@ -227,6 +249,7 @@ void prism::explainEntry(raw_ostream &os, func::FuncOp entry,
                                             : "IEEE f32")
        << "\n";
     explainRoles(os, unit);
+    explainSplit(os, unit);
     explainLimit(os, unit, flops * heads, bytes * heads,
                  state.getElementTypeBitWidth());
     for (const std::string &remark : unit.remarks)

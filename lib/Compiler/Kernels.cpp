@@ -44,6 +44,9 @@ static runtime::KernelInfo describe(const Unit &unit, const std::string &symbol,
   info.plan.stages = unit.plan.getStages();
   info.valueBlocks = program.getValueBlocks();
   info.matmul = unit.roles ? "bf16" : "ieee";
+  info.items = itemsOf(program);
+  if (unit.isSplit())
+    info.intermediates = describeIntermediates(program);
   return info;
 }
 
@@ -130,7 +133,8 @@ static FailureOr<std::vector<CompiledKernel>> compileForCuda(const Unit &unit) {
   kernel.info.itemsPerBlock = converted->itemsPerBlock;
   for (const tiletogpu::TensorMapBox &box : converted->tensorMaps) {
     kernel.info.tensorMaps.push_back({box.argument, box.rows, box.columns});
-    [[maybe_unused]] bool isRows = entry.locate(kernel.info.tensorMaps.back());
+    [[maybe_unused]] bool isRows = entry.locate(
+        kernel.info.tensorMaps.back(), describeIntermediates(program).size());
     assert(isRows && "a tensor map of an argument that cannot have one");
   }
   if (!converted->declined.empty())
@@ -153,7 +157,16 @@ static FailureOr<std::vector<CompiledKernel>> compileForCuda(const Unit &unit) {
 }
 
 FailureOr<std::vector<CompiledKernel>> prism::compileUnit(const Unit &unit) {
-  return unit.target.isCuda() ? compileForCuda(unit) : compileForCpu(unit);
+  auto kernels =
+      unit.target.isCuda() ? compileForCuda(unit) : compileForCpu(unit);
+  for (const Unit &before : unit.before) {
+    FailureOr<std::vector<CompiledKernel>> made = compileUnit(before);
+    if (failed(kernels) || failed(made))
+      return failure();
+    for (auto [kernel, launch] : llvm::zip_equal(*kernels, *made))
+      kernel.before.push_back(std::move(launch));
+  }
+  return kernels;
 }
 
 static std::string assembleKernel(CompiledKernel &kernel) {
@@ -175,9 +188,12 @@ static std::string assembleKernel(CompiledKernel &kernel) {
 std::string prism::finishKernel(CompiledKernel &kernel, bool assemble) {
   std::string error = kernel.makeCode(kernel);
   kernel.makeCode = nullptr; // frees what the code was made of
-  if (!error.empty() || !assemble || kernel.ptx.empty())
-    return error;
-  return assembleKernel(kernel);
+  if (error.empty() && assemble && !kernel.ptx.empty())
+    error = assembleKernel(kernel);
+  for (CompiledKernel &before : kernel.before)
+    if (error.empty())
+      error = finishKernel(before, assemble);
+  return error;
 }
 
 FailureOr<std::string> prism::emitLLVMText(const Unit &unit) {

@@ -55,15 +55,20 @@ static Error readPlan(const Json &json, StringRef file,
     } else if (key == "stages") {
       if (Error error = readNumber(value, file, at, 1, 8, plan.stages))
         return error;
+    } else if (key == "segments") {
+      if (Error error = readNumber(value, file, at, 1, 4096, plan.segments))
+        return error;
     } else {
       StringRef nearest;
       unsigned best = 4;
-      for (StringRef name : {"schedule", "chunk", "value_block", "stages"})
+      for (StringRef name :
+           {"schedule", "chunk", "value_block", "stages", "segments"})
         if (unsigned distance = name.edit_distance(key); distance < best)
           best = distance, nearest = name;
       return planError(
           file, at,
-          "is not a key of a plan (schedule, chunk, value_block, stages)" +
+          "is not a key of a plan (schedule, chunk, value_block, stages, "
+          "segments)" +
               (nearest.empty() ? std::string()
                                : "; did you mean '" + nearest.str() + "'?"));
     }

@@ -105,6 +105,18 @@ static bool hasFunctionsOfValues(tile::ProgramOp program) {
   return result.wasInterrupted();
 }
 
+/// Whether so many consecutive blocks take the same steps. Those of a segment's
+/// map that hold columns of M, which come last, may take none
+/// (tile.sum_steps).
+static bool walkTogether(tile::ProgramOp program, int64_t cluster) {
+  if (program.getBody().getOps<tile::SumStepsOp>().empty())
+    return true;
+  auto units = *program.getBody().getOps<tile::UnitColumnsOp>().begin();
+  int64_t keys = units.getResult().getType().getDimSize(0),
+          others = int64_t(program.getValues()) - keys;
+  return others % (cluster * int64_t(program.getValueBlock())) == 0;
+}
+
 /// Splits a program into roles. Blocks of a head's values prepare together, up
 /// to four of them, if what they send each other leaves room for it; where one
 /// prepares alone, its one group of columns leaves registers for a second team.
@@ -113,7 +125,8 @@ static LogicalResult splitRoles(tile::ProgramOp program,
                                 std::string &whyNot) {
   int64_t columns = program.getValueBlock();
   for (int64_t cluster : {4, 2, 1}) {
-    if (program.getValueBlocks() % cluster)
+    if (program.getValueBlocks() % cluster ||
+        (cluster > 1 && !walkTogether(program, cluster)))
       continue;
     tile::RoleOptions options;
     options.slots = kSlots;

@@ -6,6 +6,7 @@
 #include "Prism/Conversion/TileToGPU/TileToGPU.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
 #include "Prism/Pipelines/Pipelines.h"
+#include "Segments.h"
 #include "TensorCores.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -83,7 +84,8 @@ static scan::PlanAttr withOverride(scan::PlanAttr plan,
   return scan::PlanAttr::get(plan.getContext(), plan.getSchedule(),
                              given.chunk.value_or(plan.getChunk()),
                              given.valueBlock.value_or(plan.getValueBlock()),
-                             given.stages.value_or(plan.getStages()));
+                             given.stages.value_or(plan.getStages()),
+                             given.segments.value_or(plan.getSegments()));
 }
 
 namespace {
@@ -103,12 +105,21 @@ static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op,
                   // 0 leaves the split to the target.
                   plan.getValueBlock() ? std::optional(plan.getValueBlock())
                                        : std::nullopt,
-                  plan.getStages()};
+                  plan.getStages(),
+                  plan.getSegments() ? std::optional(plan.getSegments())
+                                     : std::nullopt};
   for (const std::string &key : {std::string(), entry.getName().str()})
     if (auto found = options.plans.find(key); found != options.plans.end())
       wish.given = found->second;
-  if (wish.given.chunk && *wish.given.chunk > 1 && !wish.given.schedule)
+  bool wantsChunks =
+      wish.given.chunk.value_or(1) > 1 || wish.given.segments.value_or(1) > 1;
+  if (wantsChunks && !wish.given.schedule)
     wish.given.schedule = scan::Schedule::chunk;
+  if (wish.given.schedule == scan::Schedule::recurrent &&
+      wish.given.segments.value_or(1) != 1)
+    return entry.emitError("plan: the recurrent schedule does not split "
+                           "sequences, found ")
+           << *wish.given.segments << " segments";
   if (wish.given.schedule == scan::Schedule::recurrent &&
       wish.given.chunk.value_or(1) != 1)
     return entry.emitError("plan: the recurrent schedule has chunk 1, found ")
@@ -281,6 +292,36 @@ static FailureOr<Unit> buildPlainUnit(func::FuncOp entry, scan::RecurrenceOp op,
   return Unit{entry.getName().str(), target, plan, std::move(*module), {}, {}};
 }
 
+/// Adds the unit that splits sequences, beside the whole ones or, where the
+/// user fixed the number of segments, in their place. Unasked only where it was
+/// chosen for: on tensor cores, for few heads.
+static LogicalResult addSplitUnit(func::FuncOp entry, std::vector<Unit> &units,
+                                  const PlanOverride &given) {
+  int64_t segments = given.segments.value_or(0);
+  if (segments == 1 || (segments == 0 && !units.front().roles))
+    return success();
+  // Wide blocks make maps with less work: what does not depend on the state is
+  // prepared once for more columns.
+  std::string whyNot;
+  std::optional<Unit> split = splitUnit(units.front(), units.back(), whyNot);
+  if (!split && units.size() > 1)
+    split = splitUnit(units.front(), units.front(), whyNot);
+  if (!split && segments > 1)
+    return entry.emitError("plan: cannot be split into ")
+           << segments << " segments: " << whyNot;
+  if (!split) {
+    units.front().remarks.push_back("sequences are not split: " + whyNot);
+    return success();
+  }
+  if (segments > 1) {
+    split->segments = segments;
+    split->remarks = std::move(units.front().remarks);
+    units.clear();
+  }
+  units.push_back(std::move(*split));
+  return success();
+}
+
 FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
                                                const targetinfo::Target &target,
                                                const CompileOptions &options) {
@@ -320,6 +361,9 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
         plain->remarks.push_back("no tensor cores: " + whyNot);
       found.push_back(std::move(*plain));
     }
+    if (schedule == scan::Schedule::chunk &&
+        failed(addSplitUnit(entry, found, wish->given)))
+      return failure();
     for (Unit &unit : found) {
       unit.remarks.insert(unit.remarks.begin(), remarks.begin(), remarks.end());
       units.push_back(std::move(unit));

@@ -199,7 +199,7 @@ scan::PlanAttr Importer::makePlan(const Entry &entry) {
   return scan::PlanAttr::getChecked(
       [&] { return emitError(locate(plan.loc)); }, builder.getContext(),
       plan.chunked ? scan::Schedule::chunk : scan::Schedule::recurrent,
-      plan.chunk, plan.valueBlock, plan.stages);
+      plan.chunk, plan.valueBlock, plan.stages, plan.segments);
 }
 
 scan::RecurrenceOp Importer::makeRecurrence(func::FuncOp function,

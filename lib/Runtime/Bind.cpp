@@ -31,17 +31,25 @@ std::optional<int64_t> byteSize(DType dtype,
   return bytes;
 }
 
-std::optional<int64_t> workItems(const Call &call, int64_t valueBlocks) {
-  int64_t items = call.sizes.sequences;
-  if (__builtin_mul_overflow(items, call.valueHeads, &items) ||
+std::optional<int64_t> workItems(const Call &call, int64_t valueBlocks,
+                                 Items kind) {
+  int64_t items = call.sizes.sequences, each = 1;
+  if (kind != Items::Sequences)
+    each = call.sizes.segments - (kind == Items::InnerSegments);
+  if (__builtin_mul_overflow(items, each, &items) ||
+      __builtin_mul_overflow(items, call.valueHeads, &items) ||
       __builtin_mul_overflow(items, valueBlocks, &items))
     return std::nullopt;
   return items;
 }
 
 std::vector<int64_t> shapeOf(const ArgumentInfo &argument, const Sizes &sizes) {
-  const int64_t extents[] = {0, sizes.batch, sizes.steps, sizes.sequences,
-                             sizes.sequences + 1};
+  const int64_t extents[] = {0,
+                             sizes.batch,
+                             sizes.steps,
+                             sizes.sequences,
+                             sizes.sequences + 1,
+                             sizes.segments};
   std::vector<int64_t> shape;
   for (const Dim &dim : argument.shape)
     shape.push_back(dim.kind == Dim::Number ? dim.number : extents[dim.kind]);
@@ -454,6 +462,7 @@ Call Binder::call() const {
   Call call;
   call.sizes = sizes;
   call.valueHeads = entry.valueHeads;
+  call.arguments = static_cast<int64_t>(bounds.size());
   for (const Bound &bound : bounds) {
     const void *data = bound.array ? bound.array->data : nullptr;
     if (bound.array && !data)

@@ -11,11 +11,11 @@
 
 namespace prism::runtime {
 
-static constexpr int64_t alignment = 64; // of a thread's workspace
+static constexpr int64_t alignment = 64;       // of a thread's workspace
+static constexpr int64_t arrayAlignment = 256; // of the arrays between launches
 
-/// Each thread's workspace starts on its own cache line.
-static int64_t roundUp(int64_t bytes) {
-  return (bytes + alignment - 1) / alignment * alignment;
+static int64_t roundUp(int64_t bytes, int64_t to) {
+  return (bytes + to - 1) / to * to;
 }
 
 int isaLevel(const std::string &isa) {
@@ -49,6 +49,9 @@ Status runRange(const CpuKernel &kernel, const Call &call, void *workspace,
   std::optional<int64_t> items = workItems(call, kernel.valueBlocks);
   if (!kernel.function)
     return Failure{"expected a kernel function, found null"};
+  if (!kernel.intermediates.empty())
+    return Failure{"the kernel splits sequences: its launches follow one "
+                   "another, which CpuPlayer::run sees to"};
   if (!items || begin < 0 || begin > end || end > *items)
     return Failure{"work items [" + std::to_string(begin) + ", " +
                    std::to_string(end) + ") are not among the call's " +
@@ -78,14 +81,35 @@ Result<std::unique_ptr<CpuPlayer>> CpuPlayer::create(unsigned threads) {
   return std::unique_ptr<CpuPlayer>(new CpuPlayer(std::move(*pool)));
 }
 
-int64_t CpuPlayer::workspaceBytes(const CpuKernel &kernel) const {
-  return roundUp(kernel.workspace) * threads();
+/// Each thread's part starts on its own cache line.
+int64_t CpuPlayer::threadsBytes(const CpuKernel &kernel) const {
+  int64_t most = kernel.workspace;
+  for (const CpuKernel &launch : kernel.before)
+    most = std::max(most, launch.workspace);
+  return roundUp(most, alignment) * threads();
+}
+
+/// The threads' parts, then the arrays between the launches.
+std::optional<int64_t> CpuPlayer::workspaceBytes(const CpuKernel &kernel,
+                                                 const Sizes &sizes) const {
+  int64_t bytes = threadsBytes(kernel);
+  if (kernel.intermediates.empty())
+    return bytes;
+  std::optional<int64_t> arrays =
+      intermediateBytes(kernel.intermediates, sizes, kernel.segments);
+  int64_t total = 0;
+  if (!arrays ||
+      __builtin_add_overflow(*arrays, roundUp(bytes, arrayAlignment), &total) ||
+      total > INT64_MAX - arrayAlignment)
+    return std::nullopt;
+  return roundUp(total, arrayAlignment);
 }
 
 Status CpuPlayer::reserve(int64_t bytes) {
   if (bytes <= ownBytes)
     return Success{};
-  void *memory = std::aligned_alloc(alignment, static_cast<size_t>(bytes));
+  bytes = roundUp(bytes, arrayAlignment);
+  void *memory = std::aligned_alloc(arrayAlignment, static_cast<size_t>(bytes));
   if (!memory)
     return Failure{"cannot allocate a workspace of " + std::to_string(bytes) +
                    " bytes for " + std::to_string(threads()) + " threads"};
@@ -97,7 +121,10 @@ Status CpuPlayer::reserve(int64_t bytes) {
 
 Status CpuPlayer::run(const CpuKernel &kernel, const Call &call) {
   std::lock_guard<std::mutex> lock(turn);
-  Status reserved = reserve(workspaceBytes(kernel));
+  std::optional<int64_t> bytes = workspaceBytes(kernel, call.sizes);
+  if (!bytes)
+    return Failure{"the call needs more workspace than 64 bits count"};
+  Status reserved = reserve(*bytes);
   if (!reserved)
     return reserved;
   return play(kernel, call, static_cast<char *>(own));
@@ -105,20 +132,36 @@ Status CpuPlayer::run(const CpuKernel &kernel, const Call &call) {
 
 Status CpuPlayer::run(const CpuKernel &kernel, const Call &call,
                       void *workspace, int64_t bytes) {
-  int64_t needed = workspaceBytes(kernel);
-  if (bytes < needed || (needed > 0 && !workspace) ||
-      reinterpret_cast<uintptr_t>(workspace) % alignment)
-    return Failure{"expected a workspace of " + std::to_string(needed) +
-                   " bytes, aligned to " + std::to_string(alignment) +
+  std::optional<int64_t> needed = workspaceBytes(kernel, call.sizes);
+  if (!needed)
+    return Failure{"the call needs more workspace than 64 bits count"};
+  int64_t aligned = kernel.intermediates.empty() ? alignment : arrayAlignment;
+  if (bytes < *needed || (*needed > 0 && !workspace) ||
+      reinterpret_cast<uintptr_t>(workspace) % aligned)
+    return Failure{"expected a workspace of " + std::to_string(*needed) +
+                   " bytes, aligned to " + std::to_string(aligned) +
                    ", found " + std::to_string(bytes) + " bytes"};
   return play(kernel, call, static_cast<char *>(workspace));
 }
 
 Status CpuPlayer::play(const CpuKernel &kernel, const Call &call,
                        char *workspace) {
+  if (kernel.intermediates.empty())
+    return launch(kernel, call, workspace);
+  char *arrays = workspace + roundUp(threadsBytes(kernel), arrayAlignment);
+  Call split = splitCall(call, kernel.intermediates, kernel.segments, arrays);
+  for (const CpuKernel &before : kernel.before)
+    if (Status done = launch(before, split, workspace); !done)
+      return done;
+  return launch(kernel, split, workspace);
+}
+
+Status CpuPlayer::launch(const CpuKernel &kernel, const Call &call,
+                         char *workspace) {
   if (!kernel.function)
     return Failure{"expected a kernel function, found null"};
-  std::optional<int64_t> items = workItems(call, kernel.valueBlocks);
+  std::optional<int64_t> items =
+      workItems(call, kernel.valueBlocks, kernel.items);
   if (!items)
     return Failure{"the call has more work items than 64 bits count"};
   // Ranges small enough that threads end together, large enough that taking
@@ -126,8 +169,9 @@ Status CpuPlayer::play(const CpuKernel &kernel, const Call &call,
   int64_t grain = std::max<int64_t>(1, *items / (int64_t(threads()) * 16));
   std::atomic<int32_t> failed{0};
   pool->run(*items, grain, [&](unsigned worker, int64_t begin, int64_t end) {
-    char *mine =
-        workspace ? workspace + roundUp(kernel.workspace) * worker : nullptr;
+    char *mine = workspace
+                     ? workspace + roundUp(kernel.workspace, alignment) * worker
+                     : nullptr;
     if (int32_t status = kernel.function(call.words.data(), mine, begin, end))
       failed.store(status, std::memory_order_relaxed);
   });

@@ -15,6 +15,7 @@ namespace prism::runtime {
 static constexpr int64_t maxImageBytes = int64_t(1) << 30;
 static constexpr int64_t maxParameterBytes = 4096; // on every chip
 static constexpr int64_t maxGrid = INT32_MAX;
+static constexpr int64_t workspaceAlignment = 256;
 
 /// A device's primary context, held for as long as anything uses it.
 struct CudaContext {
@@ -40,8 +41,12 @@ struct CudaKernel::State {
   std::vector<TensorMapInfo> tensorMaps;
   size_t parameterBytes = 0; // 0: the driver does not say
   std::string symbol, image;
+  Items items = Items::Sequences;
+  std::vector<std::shared_ptr<const State>> before;
+  std::vector<ArgumentInfo> intermediates;
 
   ~State();
+  Status launch(const Call &call, void *stream) const;
 };
 
 namespace {
@@ -148,6 +153,10 @@ int newestPtx(int driverVersion) {
 
 const std::string &CudaKernel::image() const { return state->image; }
 
+std::optional<int64_t> CudaKernel::workspaceBytes(const Sizes &sizes) const {
+  return intermediateBytes(state->intermediates, sizes, segments);
+}
+
 Result<CudaDevice> CudaDevice::open(int ordinal, const std::string &library) {
   Result<std::shared_ptr<const CudaDriver>> driver = CudaDriver::load(library);
   if (!driver)
@@ -215,6 +224,13 @@ Result<CudaKernel> CudaDevice::loadKernel(const BundleFiles &files,
     return Failure{"kernel " + quote(kernel.symbol) + " is made for " +
                    kernel.chip + ", " + context->name + " is sm_" +
                    std::to_string(context->capability)};
+  std::vector<std::shared_ptr<const CudaKernel::State>> before;
+  for (const KernelInfo &launch : kernel.before) {
+    Result<CudaKernel> loaded = loadKernel(files, launch);
+    if (!loaded)
+      return loaded;
+    before.push_back(loaded->state);
+  }
   Current current(*context);
   if (!current.status())
     return current.status().failure();
@@ -241,6 +257,8 @@ Result<CudaKernel> CudaDevice::loadKernel(const BundleFiles &files,
   state->symbol = kernel.symbol;
   state->valueBlocks = kernel.valueBlocks;
   state->itemsPerBlock = kernel.itemsPerBlock;
+  state->items = kernel.items;
+  state->intermediates = kernel.intermediates;
   state->tensorMaps = kernel.tensorMaps;
   state->threads = static_cast<unsigned>(kernel.threads);
   state->shared = static_cast<unsigned>(kernel.shared);
@@ -261,18 +279,45 @@ Result<CudaKernel> CudaDevice::loadKernel(const BundleFiles &files,
   }
   if (!good)
     return good.failure();
+  state->before = std::move(before);
   CudaKernel loaded;
   loaded.state = std::move(state);
   return loaded;
 }
 
 Status CudaDevice::launch(const CudaKernel &kernel, const Call &call,
-                          void *stream) const {
+                          void *stream, const Workspace &workspace) const {
   const CudaKernel::State &state = *kernel.state;
   if (state.context->context != context->context)
     return Failure{"the kernel was loaded on another device"};
-  std::optional<int64_t> items = workItems(call, state.valueBlocks);
-  size_t bytes = parameterBytes(state.tensorMaps, call);
+  Current current(*context);
+  if (!current.status())
+    return current.status();
+  if (state.intermediates.empty())
+    return state.launch(call, stream);
+  std::optional<int64_t> needed = kernel.workspaceBytes(call.sizes);
+  if (!needed)
+    return Failure{"the call needs more workspace than 64 bits count"};
+  auto address = reinterpret_cast<uintptr_t>(workspace.data);
+  if (workspace.bytes < *needed || (*needed > 0 && !address) ||
+      address % workspaceAlignment)
+    return Failure{"expected a workspace of " + std::to_string(*needed) +
+                   " bytes, aligned to " + std::to_string(workspaceAlignment) +
+                   ", found " + std::to_string(workspace.bytes) + " bytes"};
+  Call split =
+      splitCall(call, state.intermediates, kernel.segments, workspace.data);
+  for (const std::shared_ptr<const CudaKernel::State> &before : state.before)
+    if (Status done = before->launch(split, stream); !done)
+      return done;
+  return state.launch(split, stream);
+}
+
+/// One launch; its context is current.
+Status CudaKernel::State::launch(const Call &call, void *stream) const {
+  const State &state = *this;
+  std::optional<int64_t> items =
+      workItems(call, state.valueBlocks, state.items);
+  size_t bytes = runtime::parameterBytes(state.tensorMaps, call);
   const char *what = state.tensorMaps.empty()
                          ? "the call's words"
                          : "the call's words and tensor maps";
@@ -289,9 +334,6 @@ Status CudaDevice::launch(const CudaKernel &kernel, const Call &call,
                    std::to_string(state.parameterBytes)};
   if (*items == 0)
     return Success{}; // nothing to do, and no grid of 0 blocks
-  Current current(*context);
-  if (!current.status())
-    return current.status();
   int64_t grid = (*items + state.itemsPerBlock - 1) / state.itemsPerBlock;
   alignas(tensorMapAlignment) unsigned char parameter[maxParameterBytes];
   const CudaDriver &driver = *context->driver;
@@ -409,7 +451,8 @@ Status CudaDevice::synchronize(void *stream) const {
 
 Result<std::vector<double>> CudaDevice::time(const CudaKernel &kernel,
                                              const Call &call, int repeats,
-                                             void *stream) const {
+                                             void *stream,
+                                             const Workspace &workspace) const {
   const CudaDriver &api = *context->driver;
   Current current(*context);
   if (!current.status())
@@ -423,7 +466,7 @@ Result<std::vector<double>> CudaDevice::time(const CudaKernel &kernel,
     good = api.check(api.cuEventCreate(&marks[i], 0), "cannot time");
   for (size_t i = 0; good && i < marks.size(); ++i) {
     if (i > 0)
-      good = launch(kernel, call, stream);
+      good = launch(kernel, call, stream, workspace);
     if (good)
       good = api.check(api.cuEventRecord(marks[i], queue), "cannot time");
   }

@@ -31,6 +31,7 @@ struct Complaint {
 constexpr int64_t maxBytes = int64_t(64) << 20; // of a manifest
 constexpr size_t maxRank = 8;
 constexpr int64_t maxExtent = int64_t(1) << 40;
+constexpr int64_t maxSegments = 1 << 20; // of a sequence
 
 /// A value as a message shows it: short, on one line.
 std::string show(const json &value) {
@@ -147,8 +148,15 @@ const std::vector<std::string> &dtypeNames() {
 }
 
 const std::vector<std::string> &roleNames() {
-  static const std::vector<std::string> names = {
-      "input", "initial_state", "offsets", "output", "final_state"};
+  static const std::vector<std::string> names = {"input",       "initial_state",
+                                                 "offsets",     "output",
+                                                 "final_state", "intermediate"};
+  return names;
+}
+
+const std::vector<std::string> &itemsNames() {
+  static const std::vector<std::string> names = {"sequences", "segments",
+                                                 "inner_segments"};
   return names;
 }
 
@@ -167,28 +175,36 @@ std::string readIdentifier(const Node &node) {
   return name;
 }
 
-Dim readDim(const Node &node) {
+/// Arrays of the workspace have an axis of segments, the caller's have not.
+Dim readDim(const Node &node, bool isIntermediate) {
   Dim dim;
   if (node.isNumber()) {
     dim.number = node.integer(0, maxExtent);
     return dim;
   }
-  static const std::vector<std::string> symbols = {"B", "T", "N", "N+1"};
+  std::vector<std::string> symbols = {"B", "T", "N", "N+1", "S"};
+  if (!isIntermediate)
+    symbols.pop_back();
   dim.kind = static_cast<Dim::Kind>(node.oneOf(symbols) + 1);
   return dim;
 }
 
-ArgumentInfo readArgument(const Node &node) {
+ArgumentInfo readArgument(const Node &node, bool isIntermediate = false) {
   ArgumentInfo argument;
+  // The last name is theirs, the others the caller's.
+  std::vector<std::string> roles = roleNames();
+  size_t caller = roles.size() - 1;
+  roles.erase(isIntermediate ? roles.begin() : roles.begin() + caller,
+              isIntermediate ? roles.begin() + caller : roles.end());
   argument.name = readIdentifier(node.at("name", "a string"));
-  argument.role =
-      static_cast<Role>(node.at("role", "a string").oneOf(roleNames()));
+  size_t role = node.at("role", "a string").oneOf(roles);
+  argument.role = static_cast<Role>(isIntermediate ? caller : role);
   argument.dtype =
       static_cast<DType>(node.at("dtype", "a string").oneOf(dtypeNames()));
   argument.optional = node.at("optional", "true or false").boolean();
   Node shape = node.at("shape", "an array");
   for (const Node &dim : shape.list())
-    argument.shape.push_back(readDim(dim));
+    argument.shape.push_back(readDim(dim, isIntermediate));
   if (argument.shape.size() > maxRank)
     shape.fail("at most " + std::to_string(maxRank) + " dimensions");
   Node axes = node.at("axes", "a string");
@@ -259,7 +275,7 @@ constexpr int64_t boxColumns = 64;
 constexpr int64_t maxBoxRows = 256, maxTensorMaps = 16;
 
 void readTensorMaps(const Node &node, const EntryInfo &entry,
-                    KernelInfo &kernel) {
+                    size_t intermediates, KernelInfo &kernel) {
   if (!node.has("tensor_maps"))
     return;
   Node list = node.at("tensor_maps", "an array");
@@ -269,7 +285,7 @@ void readTensorMaps(const Node &node, const EntryInfo &entry,
     map.argument = name.text();
     map.rows = item.integer("rows", 1, maxBoxRows);
     map.columns = item.integer("columns", boxColumns, boxColumns);
-    if (!entry.locate(map))
+    if (!entry.locate(map, intermediates))
       name.fail("the name of an argument of bf16 or f16, of at most 5 axes, "
                 "one of them t and the last none of b, t, h, n");
     kernel.tensorMaps.push_back(std::move(map));
@@ -278,7 +294,9 @@ void readTensorMaps(const Node &node, const EntryInfo &entry,
     list.fail("at most " + std::to_string(maxTensorMaps) + " tensor maps");
 }
 
-KernelInfo readKernel(const Node &node, const EntryInfo &entry) {
+/// One launch: a kernel, or what goes before one.
+KernelInfo readLaunch(const Node &node, const EntryInfo &entry,
+                      size_t intermediates) {
   KernelInfo kernel;
   kernel.target =
       static_cast<Target>(node.at("target", "a string").oneOf(targetNames()));
@@ -289,10 +307,39 @@ KernelInfo readKernel(const Node &node, const EntryInfo &entry) {
   kernel.matmul = node.text("matmul");
   if (kernel.target == Target::Cuda) {
     readCuda(node, kernel);
-    readTensorMaps(node, entry, kernel);
+    readTensorMaps(node, entry, intermediates, kernel);
   } else {
     kernel.isa = node.text("isa");
     kernel.file = node.at("file", "a string").file();
+  }
+  if (node.has("items"))
+    kernel.items =
+        static_cast<Items>(node.at("items", "a string").oneOf(itemsNames()));
+  return kernel;
+}
+
+KernelInfo readKernel(const Node &node, const EntryInfo &entry) {
+  if (!node.has("intermediates")) {
+    KernelInfo kernel = readLaunch(node, entry, 0);
+    if (kernel.items != Items::Sequences)
+      node.fail("a key 'intermediates' beside items " +
+                    quote(toString(kernel.items)),
+                "none");
+    return kernel;
+  }
+  Node intermediates = node.at("intermediates", "an array");
+  size_t count = intermediates.list().size();
+  KernelInfo kernel = readLaunch(node, entry, count);
+  for (const Node &array : intermediates.list())
+    kernel.intermediates.push_back(
+        readArgument(array, /*isIntermediate=*/true));
+  if (kernel.intermediates.empty())
+    intermediates.fail("at least one array");
+  for (const Node &launch : node.at("before", "an array").list()) {
+    kernel.before.push_back(readLaunch(launch, entry, count));
+    if (kernel.before.back().target != kernel.target)
+      launch.fail("the target of the kernel, " + quote(toString(kernel.target)),
+                  quote(toString(kernel.before.back().target)));
   }
   return kernel;
 }
@@ -308,6 +355,8 @@ ChoiceRow readChoice(const Node &node) {
   row.schedule = node.text("schedule");
   if (node.has("value_block"))
     row.valueBlock = node.integer("value_block", 1, 1 << 20);
+  if (node.has("segments"))
+    row.segments = node.integer("segments", 1, maxSegments);
   return row;
 }
 
@@ -332,6 +381,14 @@ void checkChoice(const EntryInfo &entry, const ChoiceRow &row,
   if (row.valueBlock != 0 &&
       std::find(blocks.begin(), blocks.end(), wanted) == blocks.end())
     node.at("value_block", "an integer").fail("one of " + join(blocks));
+  auto splits = [&](const KernelInfo &kernel) {
+    return kernel.target == row.target && kernel.isSplit() &&
+           kernel.plan.schedule == row.schedule;
+  };
+  if (row.segments > 1 &&
+      std::none_of(entry.kernels.begin(), entry.kernels.end(), splits))
+    node.at("segments", "an integer")
+        .fail("1, as no kernel of the schedule splits sequences");
 }
 
 /// Names are keys: none may come twice.
@@ -399,12 +456,17 @@ const char *toString(Role role) {
   return roleNames()[static_cast<size_t>(role)].c_str();
 }
 
+const char *toString(Items items) {
+  return itemsNames()[static_cast<size_t>(items)].c_str();
+}
+
 const char *toString(Target target) {
   return targetNames()[static_cast<size_t>(target)].c_str();
 }
 
 std::string toString(const Dim &dim) {
-  static const std::array<const char *, 5> symbols = {"", "B", "T", "N", "N+1"};
+  static const std::array<const char *, 6> symbols = {"",  "B",   "T",
+                                                      "N", "N+1", "S"};
   return dim.kind == Dim::Number ? std::to_string(dim.number)
                                  : symbols[dim.kind];
 }
@@ -423,8 +485,8 @@ const ArgumentInfo *EntryInfo::argument(const std::string &wanted) const {
   return nullptr;
 }
 
-bool EntryInfo::locate(TensorMapInfo &map) const {
-  size_t word = arguments.size() + 2;
+bool EntryInfo::locate(TensorMapInfo &map, size_t intermediates) const {
+  size_t word = arguments.size() + intermediates + 2;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const ArgumentInfo &candidate = arguments[i];
     const std::string &axes = candidate.axes;

@@ -6,6 +6,7 @@
 #include "Support.h"
 
 #include <dlfcn.h>
+#include <functional>
 #include <map>
 #include <mutex>
 
@@ -26,6 +27,7 @@ struct Bundle {
   explicit Bundle(BundleFiles files) : files(std::move(files)) {}
   Result<LoadedCpuKernel> cpuKernel(const KernelInfo &info);
   Result<std::shared_ptr<void>> library(const std::string &file);
+  Result<CpuKernel> open(const KernelInfo &info);
 };
 
 /// Under the lock.
@@ -40,22 +42,40 @@ Result<std::shared_ptr<void>> Bundle::library(const std::string &file) {
   return known;
 }
 
+/// A launch, with those before it; under the lock.
+Result<CpuKernel> Bundle::open(const KernelInfo &info) {
+  Result<std::shared_ptr<void>> code = library(info.file);
+  if (!code)
+    return code.failure();
+  void *symbol = dlsym(code->get(), info.symbol.c_str());
+  if (!symbol)
+    return Failure{files.show(info.file) + ": expected a function " +
+                   quote(info.symbol) + ", found none"};
+  CpuKernel kernel;
+  kernel.function = reinterpret_cast<PrismCpuFunction>(symbol);
+  kernel.valueBlocks = info.valueBlocks;
+  kernel.workspace = info.workspace;
+  kernel.library = *code;
+  kernel.items = info.items;
+  kernel.intermediates = info.intermediates;
+  for (const KernelInfo &before : info.before) {
+    Result<CpuKernel> opened = open(before);
+    if (!opened)
+      return opened.failure();
+    kernel.before.push_back(std::move(*opened));
+  }
+  return kernel;
+}
+
 Result<LoadedCpuKernel> Bundle::cpuKernel(const KernelInfo &info) {
   std::lock_guard<std::mutex> lock(mutex);
   if (auto known = kernels.find(&info); known != kernels.end())
     return known->second;
-  Result<std::shared_ptr<void>> opened = library(info.file);
+  Result<CpuKernel> opened = open(info);
   if (!opened)
     return opened.failure();
-  void *symbol = dlsym(opened->get(), info.symbol.c_str());
-  if (!symbol)
-    return Failure{files.show(info.file) + ": expected a function " +
-                   quote(info.symbol) + ", found none"};
   LoadedCpuKernel kernel;
-  kernel.function = reinterpret_cast<PrismCpuFunction>(symbol);
-  kernel.valueBlocks = info.valueBlocks;
-  kernel.workspace = info.workspace;
-  kernel.library = *opened;
+  static_cast<CpuKernel &>(kernel) = std::move(*opened);
   kernel.info = &info;
   return kernels[&info] = kernel;
 }
@@ -90,10 +110,17 @@ Status Program::save(const std::string &folder) const {
       copies[name] = std::move(*bytes);
   };
   copies["manifest.json"] = bundle->text;
+  std::function<void(const KernelInfo &)> takeAll =
+      [&](const KernelInfo &kernel) {
+        for (const std::string *name :
+             {&kernel.file, &kernel.ptx, &kernel.cubin})
+          take(*name);
+        for (const KernelInfo &before : kernel.before)
+          takeAll(before);
+      };
   for (const EntryInfo &info : bundle->manifest.entries)
     for (const KernelInfo &kernel : info.kernels)
-      for (const std::string *name : {&kernel.file, &kernel.ptx, &kernel.cubin})
-        take(*name);
+      takeAll(kernel);
   if (!good)
     return good;
   // The C declarations are for readers; a bundle without them is whole.
@@ -130,26 +157,30 @@ Result<Entry> Program::entry(const std::string &name) const {
 
 Result<LoadedCpuKernel> Entry::cpuKernel(const Sizes &sizes,
                                          const Selection &pinned) const {
-  Result<const KernelInfo *> info =
+  Result<SelectedKernel> selected =
       selectCpuKernel(*entry, sizes, hostIsaLevel(), pinned);
-  if (!info)
-    return info.failure();
-  return bundle->cpuKernel(**info);
+  if (!selected)
+    return selected.failure();
+  Result<LoadedCpuKernel> kernel = bundle->cpuKernel(*selected->info);
+  if (kernel)
+    kernel->segments = selected->segments;
+  return kernel;
 }
 
 Result<LoadedCudaKernel> Entry::cudaKernel(const CudaDevice &device,
                                            const Sizes &sizes,
                                            const Selection &pinned) const {
-  Result<const KernelInfo *> info =
+  Result<SelectedKernel> selected =
       selectCudaKernel(*entry, sizes, device.computeCapability(), pinned);
-  if (!info)
-    return info.failure();
-  Result<CudaKernel> loaded = device.loadKernel(bundle->files, **info);
+  if (!selected)
+    return selected.failure();
+  Result<CudaKernel> loaded = device.loadKernel(bundle->files, *selected->info);
   if (!loaded)
     return loaded.failure();
   LoadedCudaKernel kernel;
   kernel.state = loaded->state;
-  kernel.info = *info;
+  kernel.segments = selected->segments;
+  kernel.info = selected->info;
   return kernel;
 }
 

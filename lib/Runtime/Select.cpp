@@ -4,9 +4,10 @@
 //
 // First the row of the choice table: the first that serves the call, or has the
 // caller's schedule and serves so many heads. Then, among the kernels of its
-// schedule that the machine runs, those made for the most capable machine, and
-// of these the one with the row's value block. The row may have been written
-// for another chip: without that value block the first of them is taken.
+// schedule that the machine runs, those made for the most capable machine, of
+// these the ones that split sequences if the row does, and of these the one
+// with the row's value block. The row may have been written for another chip:
+// without such a kernel the first of them is taken.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,6 +52,7 @@ int64_t headsOf(const EntryInfo &entry, const Sizes &sizes) {
 struct Wanted {
   std::string schedule;
   int64_t valueBlock = 0; // 0: any
+  int64_t segments = 1;
 };
 
 /// Why no kernel serves a target, or a pinned schedule of it.
@@ -74,8 +76,8 @@ Failure noKernel(const EntryInfo &entry, Target target,
 }
 
 /// The schedule for a call, which the bundle has, and the value block.
-Result<Wanted> choose(const EntryInfo &entry, Target target, const Sizes &sizes,
-                      const std::string &pinned) {
+Result<Wanted> chooseRow(const EntryInfo &entry, Target target,
+                         const Sizes &sizes, const std::string &pinned) {
   auto onTarget = [&](const KernelInfo &k) { return k.target == target; };
   auto isPinned = [&](const KernelInfo &k) {
     return onTarget(k) && (pinned.empty() || k.plan.schedule == pinned);
@@ -87,7 +89,7 @@ Result<Wanted> choose(const EntryInfo &entry, Target target, const Sizes &sizes,
     bool serves =
         pinned.empty() ? sizes.longest <= row.maxSteps : row.schedule == pinned;
     if (row.target == target && serves && heads <= row.maxHeads)
-      return Wanted{row.schedule, row.valueBlock};
+      return Wanted{row.schedule, row.valueBlock, row.segments};
   }
   if (!pinned.empty())
     return Wanted{pinned};
@@ -101,8 +103,39 @@ Result<Wanted> choose(const EntryInfo &entry, Target target, const Sizes &sizes,
       " sequences x value heads; pin one of the schedules " + join(held)};
 }
 
-bool isWanted(const KernelInfo &kernel, const Wanted &wanted) {
-  return kernel.plan.valueBlock == wanted.valueBlock;
+/// The same, with the number of segments that the caller pinned.
+Result<Wanted> choose(const EntryInfo &entry, Target target, const Sizes &sizes,
+                      const Selection &pinned) {
+  if (pinned.segments < 0)
+    return Failure{"entry " + quote(entry.name) +
+                   ": expected 1 or more segments, found " +
+                   std::to_string(pinned.segments)};
+  Result<Wanted> wanted = chooseRow(entry, target, sizes, pinned.schedule);
+  if (!wanted || pinned.segments == 0)
+    return wanted;
+  wanted->segments = pinned.segments;
+  auto splits = [&](const KernelInfo &kernel) {
+    return kernel.target == target && kernel.isSplit() &&
+           kernel.plan.schedule == wanted->schedule;
+  };
+  if (pinned.segments > 1 &&
+      std::none_of(entry.kernels.begin(), entry.kernels.end(), splits))
+    return Failure{"entry " + quote(entry.name) + ": no kernel with schedule " +
+                   quote(wanted->schedule) + " for " + toString(target) +
+                   " splits sequences, found " +
+                   std::to_string(pinned.segments) + " segments"};
+  return wanted;
+}
+
+/// How close a kernel is to what is wanted, below 4. One that splits does so
+/// with any number of segments.
+int closeness(const KernelInfo &kernel, const Wanted &wanted) {
+  return 2 * (kernel.isSplit() == (wanted.segments > 1)) +
+         (kernel.plan.valueBlock == wanted.valueBlock);
+}
+
+SelectedKernel selected(const KernelInfo *kernel, const Wanted &wanted) {
+  return {kernel, kernel->isSplit() ? wanted.segments : 1};
 }
 
 /// Of the kernels that pass the filter, the first with the highest rank above
@@ -140,10 +173,10 @@ bool runsOn(const std::string &chip, int computeCapability, bool asCubin) {
   return notOlder;
 }
 
-Result<const KernelInfo *> selectCpuKernel(const EntryInfo &entry,
-                                           const Sizes &sizes, int level,
-                                           const Selection &pinned) {
-  Result<Wanted> chosen = choose(entry, Target::Cpu, sizes, pinned.schedule);
+Result<SelectedKernel> selectCpuKernel(const EntryInfo &entry,
+                                       const Sizes &sizes, int level,
+                                       const Selection &pinned) {
+  Result<Wanted> chosen = choose(entry, Target::Cpu, sizes, pinned);
   if (!chosen)
     return chosen.failure();
   auto fits = [&](const KernelInfo &k) {
@@ -154,10 +187,10 @@ Result<const KernelInfo *> selectCpuKernel(const EntryInfo &entry,
   };
   const KernelInfo *kernel = best(entry, wanted, [&](const KernelInfo &k) {
     int needed = isaLevel(k.isa);
-    return needed <= level ? 2 * needed + (needed && isWanted(k, *chosen)) : 0;
+    return needed && needed <= level ? 4 * needed + closeness(k, *chosen) : 0;
   });
   if (kernel)
-    return kernel;
+    return selected(kernel, *chosen);
   auto isaOf = [](const KernelInfo &k) { return k.isa; };
   std::string start = "entry " + quote(entry.name) + ", schedule " +
                       quote(chosen->schedule) + ": ";
@@ -171,11 +204,11 @@ Result<const KernelInfo *> selectCpuKernel(const EntryInfo &entry,
                  held};
 }
 
-Result<const KernelInfo *> selectCudaKernel(const EntryInfo &entry,
-                                            const Sizes &sizes,
-                                            int computeCapability,
-                                            const Selection &pinned) {
-  Result<Wanted> chosen = choose(entry, Target::Cuda, sizes, pinned.schedule);
+Result<SelectedKernel> selectCudaKernel(const EntryInfo &entry,
+                                        const Sizes &sizes,
+                                        int computeCapability,
+                                        const Selection &pinned) {
+  Result<Wanted> chosen = choose(entry, Target::Cuda, sizes, pinned);
   if (!chosen)
     return chosen.failure();
   auto fits = [&](const KernelInfo &k) {
@@ -185,10 +218,10 @@ Result<const KernelInfo *> selectCudaKernel(const EntryInfo &entry,
     bool runs = (!k.ptx.empty() && runsOn(k.chip, computeCapability, false)) ||
                 (!k.cubin.empty() && runsOn(k.chip, computeCapability, true));
     auto [made, letter] = splitChip(k.chip);
-    return runs ? made * 4 + (letter != '\0') * 2 + isWanted(k, *chosen) : 0;
+    return runs ? made * 8 + (letter != '\0') * 4 + closeness(k, *chosen) : 0;
   });
   if (kernel)
-    return kernel;
+    return selected(kernel, *chosen);
   auto chipOf = [](const KernelInfo &k) { return k.chip; };
   return Failure{"entry " + quote(entry.name) + ", schedule " +
                  quote(chosen->schedule) +

@@ -26,10 +26,13 @@ static ordered_json toJson(const Operand &operand) {
 }
 
 static ordered_json toJson(const Plan &plan) {
-  return {{"schedule", plan.chunked ? "chunk" : "recurrent"},
-          {"chunk", plan.chunk},
-          {"value_block", plan.valueBlock},
-          {"stages", plan.stages}};
+  ordered_json json = {{"schedule", plan.chunked ? "chunk" : "recurrent"},
+                       {"chunk", plan.chunk},
+                       {"value_block", plan.valueBlock},
+                       {"stages", plan.stages}};
+  if (plan.segments != 0)
+    json["segments"] = plan.segments;
+  return json;
 }
 
 namespace {

@@ -388,6 +388,13 @@ bool ModelBuilder::readPlan(const JsonNode &node, Plan &plan) {
   }
   if (const JsonNode *stages = node.find("stages"))
     plan.stages = stages->integer();
+  if (const JsonNode *segments = node.find("segments")) {
+    plan.segments = segments->integer();
+    if (!plan.chunked && plan.segments > 1)
+      return fail(segments->loc,
+                  "the recurrent schedule does not split sequences, found " +
+                      llvm::Twine(plan.segments) + " segments");
+  }
   return true;
 }
 

@@ -97,7 +97,9 @@ const Shape *SpecStructure::makePlan() {
       {"chunk", count(1, 1024), false, "steps of a chunk"},
       {"value_block", count(0, kMaxExtent), false,
        "value columns of a work item; 0: all"},
-      {"stages", count(1, 16), false, "stages of buffering"}};
+      {"stages", count(1, 16), false, "stages of buffering"},
+      {"segments", count(0, 4096), false,
+       "segments that a sequence is split into; 0: as the table says"}};
   Shape *entryPlan = make(kObject);
   entryPlan->def = "plan";
   entryPlan->fields = fields;

@@ -68,6 +68,18 @@ def allocate(like: Any, shape: Tuple[int, ...], dtype: str) -> Any:
     return numpy.empty(shape, dtype=_numpy_dtype(dtype))
 
 
+def workspace(like: Any, size: int, stream: Optional[int]) -> Any:
+    """Memory on the GPU of ``like`` for a kernel that needs some: at least ``size`` bytes, in use until the call has ended."""
+    if kind_of(like) != "torch":
+        raise ValueError(f"cannot make a workspace like {type(like).__name__} on a GPU; use PyTorch, or segments=1")
+    torch = sys.modules["torch"]
+    memory = torch.empty((size + 7) // 8, dtype=torch.int64, device=like.device)
+    if stream is not None:
+        # Not given away before the stream that the caller named is done with it.
+        memory.record_stream(torch.cuda.ExternalStream(stream, device=like.device))
+    return memory
+
+
 def finish(like: Any, buffer: _native.Buffer) -> Any:
     """The JAX array of an output that was computed into a buffer."""
     import jax

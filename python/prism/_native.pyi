@@ -20,6 +20,7 @@ class Entry:
         stream: Optional[int] = None,
         host_offsets: Any = None,
         trust_offsets: bool = False,
+        segments: int = 0,
     ) -> Tuple[Any, ...]: ...
 
 class Buffer:

@@ -16,12 +16,13 @@ __all__ = ["Argument", "Kernel", "Entry", "Program"]
 Extent = Union[int, str]
 
 # What an entry's call takes beside the arrays, unless the entry has an argument of that name.
-_CONTROLS = ("schedule", "isa", "stream", "host_offsets", "trust_offsets")
+_CONTROLS = ("schedule", "isa", "segments", "stream", "host_offsets", "trust_offsets")
 
 _CONTROLS_HELP = """\
 Beside the arrays:
   schedule       pins a schedule ({schedules}); default: the program's choice for the sizes
   isa            pins a CPU level, e.g. "x86-64-v3"; default: the best that this CPU runs
+  segments       into how many segments sequences are split; 1: not at all; default: the program's choice
   stream         a CUDA stream's handle (an integer); default: the current stream of the arrays' library
   host_offsets   for offsets on a GPU: a copy on the CPU, which is checked
   trust_offsets  True: offsets are right and are not checked; wrong ones are undefined behaviour"""
@@ -112,6 +113,7 @@ class Entry:
         *,
         schedule: Optional[str] = None,
         isa: Optional[str] = None,
+        segments: int = 0,
         stream: Optional[int] = None,
         host_offsets: Any = None,
         trust_offsets: bool = False,
@@ -122,7 +124,7 @@ class Entry:
         if stream is not None and not (isinstance(stream, int) and stream >= 0):
             raise TypeError(f"stream: expected an integer, a CUDA stream's handle, found {stream!r}")
         outputs = self._native.run(
-            arrays, _arrays.allocate, _arrays.finish, schedule, isa, stream, host_offsets, trust_offsets
+            arrays, _arrays.allocate, _arrays.finish, schedule, isa, stream, host_offsets, trust_offsets, segments
         )
         return self.Outputs._make(outputs)
 
@@ -151,7 +153,7 @@ class Entry:
                 parameters.append(inspect.Parameter(argument.name, inspect.Parameter.KEYWORD_ONLY, default=default))
         for name in _CONTROLS:
             if name in self._controls:
-                default = False if name == "trust_offsets" else None
+                default = {"trust_offsets": False, "segments": 0}.get(name)
                 parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default))
         return inspect.Signature(parameters)
 

@@ -77,6 +77,7 @@ bool isWritten(const PrismArgument &argument) {
 /// What a caller may say beside the arrays.
 struct Options {
   std::optional<std::string> schedule, isa;
+  int64_t segments;
   nb::object stream; // an integer, or None
   nb::object hostOffsets;
   bool trustOffsets;
@@ -108,6 +109,8 @@ private:
   const PrismArgument &argumentAt(size_t index) const {
     return *prismEntryArgumentAt(entry, index);
   }
+  void allocateWorkspace(const std::vector<PrismArray> &list,
+                         const PrismRunOptions &run);
   void *namedStream();
   void *findStream();
   std::vector<PrismArray> arrays() const;
@@ -117,6 +120,8 @@ private:
   std::vector<Given> given;
   const Options &options;
   Given hostOffsets;
+  nb::object workspaceObject;
+  std::optional<View> workspace;
   size_t first = SIZE_MAX; // the argument whose array decides kind and device
   DeviceHandle device;
   void *stream = nullptr;
@@ -255,6 +260,11 @@ PrismRunOptions Call::runOptions() {
   run.trustOffsets = options.trustOffsets;
   run.schedule = options.schedule ? options.schedule->c_str() : nullptr;
   run.isa = options.isa ? options.isa->c_str() : nullptr;
+  run.segments = options.segments;
+  if (workspace) {
+    run.workspace = workspace->data;
+    run.workspaceBytes = workspace->shape[0] * int64_t(sizeof(int64_t));
+  }
   if (options.hostOffsets.is_none())
     return run;
   // Checked as the offsets themselves are, but for the place.
@@ -309,9 +319,33 @@ void Call::allocate(nb::handle allocator) {
   }
 }
 
+/// What a kernel for a GPU needs beside the arrays, made by their library: the
+/// CPU's devices have their own.
+void Call::allocateWorkspace(const std::vector<PrismArray> &list,
+                             const PrismRunOptions &run) {
+  PrismDiagnostic *error = nullptr;
+  PrismSizes sizes;
+  int64_t bytes = 0;
+  if (prismEntrySizes(entry, device.get(), list.data(), list.size(), &run,
+                      &sizes, &error) != PRISM_SUCCESS ||
+      prismEntryWorkspace(entry, device.get(), &sizes, &run, &bytes, &error) !=
+          PRISM_SUCCESS)
+    raise(error);
+  if (bytes == 0)
+    return;
+  workspaceObject =
+      nb::module_::import_("prism._arrays")
+          .attr("workspace")(given[first].object, bytes, options.stream);
+  workspace.emplace(View::of(workspaceObject, options.stream));
+}
+
 void Call::run() {
   std::vector<PrismArray> list = arrays();
   PrismRunOptions run = runOptions();
+  if (first != SIZE_MAX && given[first].view->isCuda()) {
+    allocateWorkspace(list, run);
+    run = runOptions();
+  }
   PrismDiagnostic *error = nullptr;
   PrismStatus status;
   {
@@ -354,9 +388,10 @@ struct Entry {
   nb::tuple run(nb::dict arrays, nb::handle allocator, nb::handle finish,
                 std::optional<std::string> schedule,
                 std::optional<std::string> isa, nb::object stream,
-                nb::object hostOffsets, bool trustOffsets) const {
-    Options options{std::move(schedule), std::move(isa), std::move(stream),
-                    std::move(hostOffsets), trustOffsets};
+                nb::object hostOffsets, bool trustOffsets,
+                int64_t segments) const {
+    Options options{std::move(schedule), std::move(isa),         segments,
+                    std::move(stream),   std::move(hostOffsets), trustOffsets};
     Call call(entry, arrays, options);
     call.chooseDevice();
     call.allocate(allocator);
@@ -376,7 +411,7 @@ void prism::python::defineEntry(nb::module_ &module) {
            nb::arg("isa").none() = nb::none(),
            nb::arg("stream").none() = nb::none(),
            nb::arg("host_offsets").none() = nb::none(),
-           nb::arg("trust_offsets") = false);
+           nb::arg("trust_offsets") = false, nb::arg("segments") = 0);
   nb::class_<Buffer>(module, "Buffer")
       .def("__init__",
            [](Buffer *self, std::vector<int64_t> shape,

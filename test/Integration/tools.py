@@ -34,7 +34,7 @@ class Tools:
         return path
 
     def check(self, spec, name, schedule=None, chunk=None, shape="B=1,T=65", gates="mild", seed=1, target="cpu",
-              extra=()):
+              extra=(), segments=None):
         """prism-compile --check; returns (passed, output)."""
         arguments = [self.write_json(name + ".json", spec), "--check", "--shape", shape, "--gates", gates,
                      "--seed", str(seed), "--target", target, "--device", self.device, *extra]
@@ -42,6 +42,8 @@ class Tools:
             plan = {"schedule": schedule}
             if chunk:
                 plan["chunk"] = chunk
+            if segments:
+                plan["segments"] = segments
             arguments += ["--plan", self.write_json(name + ".plan.json", plan)]
         result = self.run("prism-compile", *arguments)
         return result.returncode == 0, result.stdout + result.stderr

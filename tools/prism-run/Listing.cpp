@@ -32,6 +32,9 @@ std::string describe(const KernelInfo &kernel) {
                      ", value block " + std::to_string(plan.valueBlock) +
                      ", stages " + std::to_string(plan.stages) + "), matmul " +
                      kernel.matmul;
+  if (kernel.isSplit())
+    text += ", splits sequences in " +
+            std::to_string(kernel.before.size() + 1) + " launches";
   if (kernel.workspace > 0)
     text += ", workspace " + std::to_string(kernel.workspace) +
             " bytes per work item";
@@ -54,6 +57,8 @@ static std::string listChoice(const EntryInfo &entry, Target target) {
     text += row.schedule;
     if (row.valueBlock != 0)
       text += " (value block " + std::to_string(row.valueBlock) + ")";
+    if (row.segments > 1)
+      text += " in " + std::to_string(row.segments) + " segments";
     if (row.maxSteps != INT64_MAX)
       text += " up to " + std::to_string(row.maxSteps) + " steps";
     if (row.maxHeads != INT64_MAX)

@@ -64,6 +64,11 @@ void define(CLI::App &app, Options &options) {
                  "schedule to use, e.g. chunk or recurrent (default: the "
                  "bundle's choice)")
       ->type_name("NAME");
+  app.add_option("--segments", options.pinned.segments,
+                 "split each sequence into so many, 1: not at all (default: "
+                 "the bundle's choice)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1 << 20));
   app.add_option("--isa", options.pinned.isa,
                  "CPU kernel to use, e.g. x86-64-v3 (default: the best that "
                  "this CPU runs)")
@@ -90,6 +95,14 @@ Result<int> parseDevice(const std::string &text) {
   return std::atoi(text.c_str() + 5);
 }
 
+/// What `describe` says of the kernel, and how sequences are split.
+std::string describeRun(const KernelInfo &kernel, int64_t segments) {
+  return describe(kernel) +
+         (kernel.isSplit()
+              ? ", sequences in " + std::to_string(segments) + " segments"
+              : "");
+}
+
 Status runOnCpu(const Options &options, const Entry &entry, Arrays &arrays) {
   Result<Call> call = bindCall(entry.info(), arrays.hostBindings());
   if (!call)
@@ -107,7 +120,8 @@ Status runOnCpu(const Options &options, const Entry &entry, Arrays &arrays) {
   Result<std::vector<double>> times = measure(options.repeats, once);
   if (!times)
     return times.failure();
-  std::printf("%s, %u threads\n%s\n", describe(*kernel->info).c_str(),
+  std::printf("%s, %u threads\n%s\n",
+              describeRun(*kernel->info, kernel->segments).c_str(),
               (*player)->threads(), summary(*times).c_str());
   return Success{};
 }
@@ -153,15 +167,18 @@ Status DeviceArrays::upload(const CudaDevice &device, const Arrays &arrays,
 
 Status benchOnCuda(const Options &options, const CudaDevice &device,
                    const LoadedCudaKernel &kernel, const Call &call,
-                   void *stream) {
-  Result<std::vector<double>> times = device.time(kernel, call, 3, stream);
+                   void *stream, const Workspace &workspace) {
+  Result<std::vector<double>> times =
+      device.time(kernel, call, 3, stream, workspace);
   if (times)
-    times = device.time(
-        kernel, call,
-        options.repeats ? options.repeats : repeatsFor(times->back()), stream);
+    times = device.time(kernel, call,
+                        options.repeats ? options.repeats
+                                        : repeatsFor(times->back()),
+                        stream, workspace);
   if (!times)
     return times.failure();
-  std::printf("%s, loaded as %s on %s\n%s\n", describe(*kernel.info).c_str(),
+  std::printf("%s, loaded as %s on %s\n%s\n",
+              describeRun(*kernel.info, kernel.segments).c_str(),
               kernel.image().c_str(), device.name().c_str(),
               summary(*times).c_str());
   return Success{};
@@ -183,14 +200,21 @@ Status playOnCuda(const Options &options, const CudaDevice &device,
       entry.cudaKernel(device, call->sizes, options.pinned);
   if (!kernel)
     return kernel.failure();
-  good = device.launch(*kernel, *call, stream);
+  std::optional<int64_t> bytes = kernel->workspaceBytes(call->sizes);
+  if (!bytes)
+    return Failure{"the call needs more workspace than 64 bits count"};
+  Result<CudaBuffer> buffer = device.allocate(*bytes);
+  if (!buffer)
+    return buffer.failure();
+  Workspace workspace{buffer->data(), *bytes};
+  good = device.launch(*kernel, *call, stream, workspace);
   for (size_t i = 0; good && i < arrays.outputs.size(); ++i)
     good = device.download(arrays.outputs[i].memory.get(), memory.outputs[i],
                            arrays.outputs[i].bytes, stream);
   if (good)
     good = device.synchronize(stream);
   if (good && options.bench)
-    good = benchOnCuda(options, device, *kernel, *call, stream);
+    good = benchOnCuda(options, device, *kernel, *call, stream, workspace);
   return good;
 }
 

@@ -154,6 +154,8 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
   // As a driver, it knows from the kernel how much to read.
   size_t bytes = fake.parameterBytes > 0 ? (size_t)fake.parameterBytes
                                          : sizeof(fake.words);
+  if (fake.launches < 8)
+    fake.grids[fake.launches] = gx;
   ++fake.launches;
   fake.grid = gx;
   fake.block = bx;

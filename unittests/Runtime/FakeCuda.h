@@ -25,6 +25,8 @@ struct FakeCuda {
   void *stream;
   int wordCount;
   uint64_t words[64];
+  // Of the first launches.
+  unsigned grids[8];
 };
 
 #endif // PRISM_UNITTESTS_RUNTIME_FAKECUDA_H

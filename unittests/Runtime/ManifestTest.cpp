@@ -157,6 +157,79 @@ TEST(Manifest, SaysWhatIsWrong) {
   }
 }
 
+/// A kernel that splits sequences, in place of the one for sm_80.
+std::string splitManifest(const std::string &part = "",
+                          const std::string &by = "") {
+  std::string text = manifestWith(
+      R"("threads": 64, "shared": 0, "workspace": 0, "matmul": "ieee" })",
+      R"("threads": 64, "shared": 0, "workspace": 0, "matmul": "ieee",
+          "items": "segments",
+          "intermediates": [
+            { "name": "map", "role": "intermediate", "dtype": "f32", "axes": "nhs", "shape": ["N", 3, "S"], "optional": false } ],
+          "before": [
+            { "target": "cuda", "chip": "sm_80", "ptx_version": "9.0", "ptx": "m.ptx", "symbol": "m80",
+              "plan": { "schedule": "recurrent", "chunk": 1, "value_block": 4, "stages": 1 }, "items": "inner_segments",
+              "value_blocks": 3, "threads": 32, "shared": 0, "workspace": 0, "matmul": "ieee" } ] })");
+  size_t at = text.find(part);
+  EXPECT_NE(at, std::string::npos) << part;
+  return text.replace(at, part.size(), by);
+}
+
+TEST(Manifest, KernelThatSplits) {
+  Result<Manifest> manifest = parseManifest(
+      splitManifest(
+          R"({ "target": "cpu", "max_steps": 32,)",
+          R"({ "target": "cuda", "schedule": "recurrent", "segments": 4 },
+        { "target": "cpu", "max_steps": 32,)"),
+      "m");
+  ASSERT_TRUE(manifest) << manifest.error();
+  const KernelInfo &kernel = manifest->entries[0].kernels.back();
+  EXPECT_TRUE(kernel.isSplit());
+  EXPECT_EQ(kernel.items, Items::Segments);
+  EXPECT_EQ(toString(kernel.intermediates[0].shape), "[N, 3, S]");
+  ASSERT_EQ(kernel.before.size(), 1u);
+  EXPECT_EQ(kernel.before[0].symbol, "m80");
+  EXPECT_EQ(kernel.before[0].items, Items::InnerSegments);
+  EXPECT_EQ(manifest->entries[0].choice[0].segments, 4);
+  EXPECT_EQ(manifest->entries[0].choice[1].segments, 1);
+}
+
+TEST(Manifest, WrongSplits) {
+  struct Wrong {
+    const char *part, *by, *message;
+  };
+  const Wrong cases[] = {
+      {"\"items\": \"segments\"", "\"items\": \"segment\"",
+       "/entries/0/kernels/4/items: expected one of sequences, segments, "
+       "inner_segments, found \"segment\"; did you mean 'segments'?"},
+      {"\"intermediates\": [", "\"arrays\": [",
+       "/entries/0/kernels/4: expected a key 'intermediates' beside items "
+       "'segments', found none"},
+      {"\"before\": [", "\"after\": [",
+       "/entries/0/kernels/4/before: expected an array, found nothing"},
+      {"\"role\": \"intermediate\"", "\"role\": \"input\"",
+       "/entries/0/kernels/4/intermediates/0/role: expected one of "
+       "intermediate, found \"input\""},
+      {"\"target\": \"cuda\", \"chip\": \"sm_80\", \"ptx_version\": \"9.0\", "
+       "\"ptx\": \"m.ptx\"",
+       "\"target\": \"cpu\", \"isa\": \"x86-64\", \"file\": \"m.so\"",
+       "/entries/0/kernels/4/before/0: expected the target of the kernel, "
+       "'cuda', found 'cpu'"},
+      {"\"max_steps\": 32", "\"max_steps\": 32, \"segments\": 2",
+       "/entries/0/choice/0/segments: expected 1, as no kernel of the "
+       "schedule splits sequences, found 2"},
+      {"\"max_steps\": 32", "\"max_steps\": 32, \"segments\": 0",
+       "/entries/0/choice/0/segments: expected an integer from 1 to 1048576, "
+       "found 0"},
+  };
+  for (const Wrong &wrong : cases) {
+    Result<Manifest> manifest =
+        parseManifest(splitManifest(wrong.part, wrong.by), "m");
+    ASSERT_FALSE(manifest) << wrong.by;
+    EXPECT_EQ(manifest.error(), std::string("m: ") + wrong.message);
+  }
+}
+
 TEST(Manifest, TensorMaps) {
   std::string text =
       manifestWith("\"prism_manifest\": 1", "\"prism_manifest\": 2");

@@ -264,6 +264,10 @@ const Row kPlans[] = {
      "\"plan\": { \"schedule\": \"chunk\", \"value_block\": 17 }, \"entries\"",
      "/plan/value_block: expected a value_block of at most V = 16, found 17"},
     {kBase, "\"entries\"",
+     "\"plan\": { \"schedule\": \"recurrent\", \"segments\": 2 }, \"entries\"",
+     "/plan/segments: the recurrent schedule does not split sequences, found 2 "
+     "segments"},
+    {kBase, "\"entries\"",
      "\"plan\": { \"stages\": 1, \"decode\": { \"schedule\": \"recurrent\" } "
      "}, \"entries\"",
      "/plan/stages: 'stages' beside the plan of entry 'decode'; expected "

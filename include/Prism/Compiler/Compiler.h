@@ -26,6 +26,8 @@ namespace prism {
 struct PlanOverride {
   std::optional<scan::Schedule> schedule;
   std::optional<int64_t> chunk, valueBlock, stages;
+  /// Of a sequence; 1: it is not split.
+  std::optional<int64_t> segments = std::nullopt;
 };
 
 struct CompileOptions {
@@ -59,6 +61,12 @@ struct Unit {
   std::string variant = {};
   /// Most sequences x value heads for which it is the best of its schedule.
   int64_t maxHeads = INT64_MAX;
+  /// Of a unit that splits sequences into segments: what is launched before it.
+  std::vector<Unit> before = {};
+  /// Into how many, where the user fixed it; else the decision table says.
+  std::optional<int64_t> segments = std::nullopt;
+
+  bool isSplit() const { return !before.empty(); }
 };
 
 /// The entry functions of a module, checked: at least one, unknown names in
@@ -86,6 +94,8 @@ struct CompiledKernel {
   std::vector<std::string> notes;
   /// Makes the code; an error, or empty. Once, by finishKernel.
   std::function<std::string(CompiledKernel &)> makeCode;
+  /// Launched before it.
+  std::vector<CompiledKernel> before = {};
 };
 
 /// Lowers a unit to kernels that are still to be finished.

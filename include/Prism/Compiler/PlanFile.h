@@ -10,10 +10,10 @@
 
 namespace prism {
 
-/// Reads {"schedule": "chunk", "chunk": 64, "value_block": 0, "stages": 1} for
-/// all entries, or {"forward": {...}, "decode": {...}}. Keys may be left out; a
-/// wrong one is an error that names the JSON pointer, what was expected and
-/// found.
+/// Reads {"schedule": "chunk", "chunk": 64, "value_block": 0, "stages": 1,
+/// "segments": 1} for all entries, or {"forward": {...}, "decode": {...}}. Keys
+/// may be left out; a wrong one is an error that names the JSON pointer, what
+/// was expected and found.
 llvm::Expected<std::map<std::string, PlanOverride>>
 readPlanFile(llvm::StringRef text, llvm::StringRef file);
 

@@ -120,6 +120,7 @@ struct Plan {
   int64_t chunk = 1;
   int64_t valueBlock = 0;
   int64_t stages = 1;
+  int64_t segments = 0;
   SourceLoc loc;
 };
 

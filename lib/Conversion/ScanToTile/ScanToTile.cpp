@@ -309,7 +309,8 @@ tile::ProgramOp EntryConverter::createProgram() {
   auto program = tile::ProgramOp::create(
       builder, op.getLoc(), name, builder.getFunctionType(types, {}),
       op.getNumValueHeads(), values, valueBlock, chunk, op.getReverse(),
-      builder.getArrayAttr(attrs), /*res_attrs=*/ArrayAttr());
+      /*segments=*/StringAttr(), builder.getArrayAttr(attrs),
+      /*res_attrs=*/ArrayAttr());
   Block &block = program.getBody().emplaceBlock();
   for (auto [type, array] : llvm::zip(types, arrays))
     block.addArgument(type, op.getLoc());

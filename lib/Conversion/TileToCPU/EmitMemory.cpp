@@ -359,10 +359,10 @@ void Emitter::emitStore(tile::StoreOp store) {
   unsigned number = cast<BlockArgument>(store.getView()).getArgNumber();
   auto body = [&] {
     Slice slice =
-        sliceOf(store.getView(), store.getIndices(), type, /*oneStep=*/false);
+        sliceOf(store.getView(), store.getIndices(), type, store.getOneStep());
     if (!slice.isColumn) {
-      if (store->getParentOp() != program && !slice.columnStride &&
-          !program.getArgument_(number).getOptional())
+      if (store->getParentOp() != program && !store.getOneStep() &&
+          !slice.columnStride && !program.getArgument_(number).getOptional())
         prefetchNext(slice, type, /*write=*/true);
       bool dots = plan.formOf(v) == Form::lazy && plan.containsDot(v);
       forTiles(type, shapeFor(type, dots), [&](const RegisterTile &tile) {

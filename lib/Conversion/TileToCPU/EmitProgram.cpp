@@ -40,7 +40,7 @@ LogicalResult Emitter::emit() {
     Argument &argument = arguments.emplace_back();
     argument.pointer = LLVM::LoadOp::create(b, ptr, gep(words, i64, i), 8);
     tile::ArgumentAttr attr = program.getArgument_(i);
-    argument.present =
+    argument.given =
         attr.getOptional()
             ? Value(arith::CmpIOp::create(b, arith::CmpIPredicate::ne, word(i),
                                           c(0)))
@@ -50,6 +50,8 @@ LogicalResult Emitter::emit() {
   }
   numSequences = word(count);
   numSteps = word(count + 1);
+  if (program.getSegments())
+    segments = word(next);
 
   LogicalResult status = success();
   auto items = scf::ForOp::create(b, function.getArgument(2),
@@ -80,7 +82,7 @@ void Emitter::emitItem(Value item) {
   valueOffset = mul(remainder(item, blocks), c(program.getValueBlock()));
   Value sequenceHead = divide(item, blocks);
   Value head = remainder(sequenceHead, heads),
-        sequence = divide(sequenceHead, heads);
+        sequence = enterSegment(divide(sequenceHead, heads));
 
   firstRow = c(0);
   stopRow = numSteps;
@@ -88,7 +90,7 @@ void Emitter::emitItem(Value item) {
   for (auto [i, argument] : llvm::enumerate(arguments)) {
     if (program.getArgument_(i).getRole().getValue() != "offsets")
       continue;
-    packed = argument.present;
+    packed = argument.given;
     auto branch = scf::IfOp::create(b, TypeRange{i64, i64}, packed,
                                     /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
@@ -104,6 +106,7 @@ void Emitter::emitItem(Value item) {
     stopRow = branch.getResult(1);
   }
   length = arith::SubIOp::create(b, stopRow, firstRow);
+  cutSegment();
   emitArgumentBases(sequence, head);
 }
 
@@ -116,6 +119,8 @@ void Emitter::emitArgumentBases(Value sequence, Value head) {
         cast<tile::ViewType>(program.getBody().getArgument(i).getType());
     Value offset = c(0);
     argument.timeStride = c(0);
+    argument.present = presenceOf(i);
+    bool isIntermediate = attr.getRole().getValue() == tile::kIntermediate;
     StringRef axes = attr.getAxes().getValue();
     for (auto [axis, letter] : llvm::enumerate(axes)) {
       Value stride = argument.strides[axis], index;
@@ -129,6 +134,9 @@ void Emitter::emitArgumentBases(Value sequence, Value head) {
         argument.timeStride =
             program.getReverse() ? Value(arith::SubIOp::create(b, c(0), stride))
                                  : stride;
+      } else if (isIntermediate && letter == 's') {
+        argument.timeStride = stride; // of a scan
+        index = segment ? segment : c(0);
       } else if (letter == 'h') {
         int64_t heads = attr.getHeads(), all = program.getValueHeads();
         index =
@@ -168,6 +176,10 @@ LogicalResult Emitter::emitOp(Operation *op) {
   }
   if (isa<tile::ValueOffsetOp>(op)) {
     map.map(op->getResult(0), valueOffset);
+    return success();
+  }
+  if (auto sum = dyn_cast<tile::SumStepsOp>(op)) {
+    map.map(op->getResult(0), sumSteps(sum));
     return success();
   }
   if (auto nested = dyn_cast<scf::ForOp>(op))

@@ -250,6 +250,20 @@ Vectors Emitter::evaluateOp(Operation *op, const RegisterTile &tile) {
       for (int64_t j = 0; j < tile.numVectors; ++j)
         result.push_back(factor ? factor : row[j]);
     }
+  } else if (auto units = dyn_cast<tile::UnitColumnsOp>(op)) {
+    Type element = units.getType().getElementType();
+    Value first = map.lookup(units.getFirst());
+    for (int64_t i = 0; i < tile.size(); ++i) {
+      int64_t row = i / tile.numVectors, vector = i % tile.numVectors;
+      Value column = laneIndices(
+          add(add(first, tile.column), vector * tile.lanes), tile.lanes);
+      Value unit = units.getOnes() ? c(0) : add(tile.row, row);
+      Value isUnit = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, column,
+                                           broadcast(unit, tile.lanes));
+      result.push_back(arith::SelectOp::create(b, isUnit,
+                                               splat(element, 1.0, tile.lanes),
+                                               zeros(element, tile.lanes)));
+    }
   } else if (auto mask = dyn_cast<tile::MaskRowsOp>(op)) {
     result = evaluate(mask.getInput(), tile);
     Value first = map.lookup(mask.getFirst());

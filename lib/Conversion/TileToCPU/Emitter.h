@@ -38,7 +38,9 @@ using Vectors = llvm::SmallVector<mlir::Value, 32>;
 
 /// One argument as the current work item sees it.
 struct Argument {
-  mlir::Value pointer, present; // present: i1
+  mlir::Value pointer;
+  mlir::Value given;   // i1: the pointer is not null
+  mlir::Value present; // i1: for this item
   llvm::SmallVector<mlir::Value> strides;
   mlir::Value base;                              // first element of this item
   mlir::Value timeStride;                        // elements from step to step
@@ -81,6 +83,10 @@ private:
 
   // EmitProgram.cpp: the function, its items, the program's ops in order.
   void emitItem(mlir::Value item);
+  mlir::Value enterSegment(mlir::Value sequence);
+  void cutSegment();
+  mlir::Value presenceOf(unsigned argument);
+  mlir::Value sumSteps(tile::SumStepsOp op);
   void emitArgumentBases(mlir::Value sequence, mlir::Value head);
   llvm::LogicalResult emitBlock(mlir::Block &block);
   llvm::LogicalResult emitOp(mlir::Operation *op);
@@ -207,6 +213,9 @@ private:
   mlir::Type i64, ptr;
   mlir::Value words, workspace, numSequences, numSteps, length, firstRow,
       stopRow, valueOffset, packed;
+  /// How many segments a sequence has and which one this is; null where
+  /// sequences are not cut.
+  mlir::Value segments, segment;
 };
 
 } // namespace prism::tiletocpu

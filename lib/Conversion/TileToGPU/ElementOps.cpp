@@ -73,3 +73,13 @@ Value prism::tiletogpu::sumOverLanes(ScalarBuilder &b, Value value,
   }
   return value;
 }
+
+Value prism::tiletogpu::unitAt(ScalarBuilder &b, tile::UnitColumnsOp op,
+                               Value row, Value column,
+                               const IRMapping &scalars) {
+  Type type = op.getResult().getType().getElementType();
+  Value at = b.add(b.wide(scalars.lookup(op.getFirst())), b.wide(column));
+  Value isUnit = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, at,
+                                       op.getOnes() ? b.i64(0) : b.wide(row));
+  return b.select(isUnit, b.real(type, 1.0), b.real(type, 0.0));
+}

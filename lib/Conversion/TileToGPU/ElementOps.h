@@ -25,6 +25,10 @@ mlir::Value decayBetween(ScalarBuilder &b, mlir::Value row, mlir::Value column,
 /// same bits in every lane.
 mlir::Value sumOverLanes(ScalarBuilder &b, mlir::Value value, int64_t lanes);
 
+/// An element of tile.unit_columns at a row and a column, i32.
+mlir::Value unitAt(ScalarBuilder &b, tile::UnitColumnsOp op, mlir::Value row,
+                   mlir::Value column, const mlir::IRMapping &scalars);
+
 } // namespace prism::tiletogpu
 
 #endif // PRISM_LIB_CONVERSION_TILETOGPU_ELEMENTOPS_H

@@ -103,7 +103,8 @@ Slice Slice::of(LoadOp op) {
 }
 Slice Slice::of(StoreOp op) {
   return makeSlice(op.getView(), op.getIndices(),
-                   cast<RankedTensorType>(op.getValue().getType()), false);
+                   cast<RankedTensorType>(op.getValue().getType()),
+                   op.getOneStep());
 }
 
 //===----------------------------------------------------------------------===//
@@ -117,11 +118,15 @@ LLVM::LLVMFuncOp KernelBuilder::createKernel(StringRef symbol, int64_t threads,
                                              int64_t tensorMaps,
                                              int64_t cluster) {
   MLIRContext *ctx = b.getContext();
+  numThreads = threads;
   int64_t numWords = program.getArgumentTypes().size() + 2;
   for (unsigned i = 0, e = program.getArgumentTypes().size(); i < e; ++i) {
     firstStride.push_back(numWords);
     numWords += program.getArgument_(i).getAxes().size();
   }
+  segmentsWord = numWords;
+  if (program.getSegments())
+    ++numWords;
   // A word of flags, and the maps.
   int64_t alignment = 8;
   if (tensorMaps) {
@@ -166,10 +171,27 @@ Value KernelBuilder::word(int64_t index) {
 
 Value KernelBuilder::countItems() {
   Value sequences = word(program.getArgumentTypes().size());
+  if (Value each = segmentsOfSequence())
+    sequences = b.mul(sequences, each);
   return b.mul(sequences,
                b.i64(program.getValueHeads() * program.getValueBlocks()));
 }
 
+/// How many segments of a sequence are work items, i64; null where it is whole.
+Value KernelBuilder::segmentsOfSequence() {
+  switch (program.getSegmentItems()) {
+  case SegmentItems::All:
+    return word(segmentsWord);
+  case SegmentItems::Inner:
+    return b.sub(word(segmentsWord), b.i64(1));
+  case SegmentItems::None:
+  case SegmentItems::Scan:
+    return {};
+  }
+  llvm_unreachable("unknown items");
+}
+
+/// The blocks of a cluster follow each other: they share all but the column.
 KernelBuilder::Item KernelBuilder::takeApart(Value number) {
   int64_t blocks = program.getValueBlocks(), heads = program.getValueHeads();
   Value pair = b.divide(number, blocks);
@@ -177,7 +199,12 @@ KernelBuilder::Item KernelBuilder::takeApart(Value number) {
   item.firstColumn =
       b.mul(b.remainder(number, blocks), b.i64(program.getValueBlock()));
   item.head = b.remainder(pair, heads);
-  item.sequence = item.batch = b.divide(pair, heads);
+  item.sequence = b.divide(pair, heads);
+  if (Value each = segmentsOfSequence()) {
+    item.segment = arith::RemUIOp::create(b, item.sequence, each);
+    item.sequence = arith::DivUIOp::create(b, item.sequence, each);
+  }
+  item.batch = item.sequence;
   return item;
 }
 
@@ -185,9 +212,31 @@ void KernelBuilder::enterItem(Value number) {
   itemNumber = number;
   item = takeApart(number);
   readLength();
+  cutSegment();
   accesses.clear();
   for (unsigned i = 0, e = program.getArgumentTypes().size(); i < e; ++i)
     accesses.push_back(locate(i, item));
+}
+
+/// The steps become the segment's, a scan's the segments. In reversed time the
+/// first segment has the last rows.
+void KernelBuilder::cutSegment() {
+  if (!program.getSegments())
+    return;
+  segments = word(segmentsWord);
+  if (!item.segment) {
+    steps = segments;
+    return;
+  }
+  int64_t chunk = program.getChunk();
+  Value chunks = b.divide(b.add(steps, b.i64(chunk - 1)), chunk);
+  Value each = arith::DivUIOp::create(
+      b, b.add(chunks, b.sub(segments, b.i64(1))), segments);
+  Value perSegment = b.mul(each, b.i64(chunk));
+  Value first = b.minimum(b.mul(item.segment, perSegment), steps),
+        end = b.minimum(b.add(first, perSegment), steps);
+  firstRow = b.add(firstRow, program.getReverse() ? b.sub(steps, end) : first);
+  steps = b.sub(end, first);
 }
 
 /// Without offsets sequence s is batch row s with T steps; with them it is the
@@ -248,6 +297,12 @@ KernelBuilder::Access KernelBuilder::locate(unsigned i, const Item &item,
   if (argument.getOptional())
     access.present =
         arith::CmpIOp::create(b, arith::CmpIPredicate::ne, base, b.i64(0));
+  if (item.segment && argument.getRole().getValue() == "final_state")
+    access.present =
+        b.both(access.present,
+               arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                     item.segment, b.sub(segments, b.i64(1))));
+  bool isIntermediate = argument.getRole().getValue() == kIntermediate;
   Value offset = b.i64(0);
   StringRef axes = argument.getAxes().getValue();
   SmallVector<Value, 3> features;
@@ -267,6 +322,10 @@ KernelBuilder::Access KernelBuilder::locate(unsigned i, const Item &item,
     } else if (letter == 't') {
       advance(firstRow);
       time = stride;
+    } else if (isIntermediate && letter == 's') {
+      if (item.segment)
+        advance(item.segment);
+      time = stride; // of a scan
     } else {
       features.push_back(stride);
     }
@@ -286,6 +345,10 @@ bool KernelBuilder::cloneScalarOp(Operation *op) {
     Value value = isa<LengthOp>(op) ? steps : item.firstColumn;
     scalars.map(op->getResult(0),
                 arith::IndexCastOp::create(b, b.getIndexType(), value));
+    return true;
+  }
+  if (auto sum = dyn_cast<SumStepsOp>(op)) {
+    scalars.map(op->getResult(0), sumSteps(sum));
     return true;
   }
   auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };

@@ -76,6 +76,10 @@ public:
   /// Takes the item apart and finds its part of every array.
   void enterItem(mlir::Value item);
 
+  /// Where `tile.sum_steps` may write, before anything else does: 8 bytes for
+  /// each thread.
+  void setScratch(mlir::Value shared) { scratch = shared; }
+
   mlir::Value thread() const { return threadId; }
   mlir::Value block() const { return blockId; }
   mlir::Value length() const { return steps; }
@@ -86,8 +90,8 @@ public:
 
   /// Program scalars as kernel scalars.
   mlir::IRMapping scalars;
-  /// Clones an op on scalars only, or one of tile.length and tile.value_offset;
-  /// false if the op is neither.
+  /// Clones an op on scalars only, or one of tile.length, tile.value_offset and
+  /// tile.sum_steps; false if the op is none of these.
   bool cloneScalarOp(mlir::Operation *op);
 
   /// Index on every view axis of the tile element at `local` (i32 or i64).
@@ -150,23 +154,31 @@ private:
   };
 
   mlir::Value word(int64_t index);
-  /// Which part of the work an item is, each i64.
+  /// Which part of the work an item is, each i64; no segment where sequences
+  /// are not cut.
   struct Item {
-    mlir::Value sequence, batch, head, firstColumn;
+    mlir::Value sequence, batch, head, firstColumn, segment;
   };
   Item takeApart(mlir::Value number);
   Item itemAnew(mlir::Value zero);
   mlir::Value headOf(tile::ArgumentAttr argument, const Item &item);
+  mlir::Value sumSteps(tile::SumStepsOp op);
+  mlir::Value sumOfThreads(mlir::Value mine);
+  mlir::Value segmentsOfSequence();
   void readLength();
+  void cutSegment();
   Access locate(unsigned argument, const Item &item, mlir::Value zero = {});
   mlir::Value addressOf(const Slice &slice, mlir::ValueRange indices);
 
   tile::ProgramOp program;
   ScalarBuilder &b;
   mlir::LLVM::LLVMFuncOp kernel;
-  mlir::Value words, threadId, blockId;
+  mlir::Value words, threadId, blockId, scratch;
   Item item;
   mlir::Value itemNumber, firstRow, steps, isPacked;
+  mlir::Value segments; ///< of a sequence; null where they are not cut
+  int64_t numThreads = 0;
+  int64_t segmentsWord = 0;               ///< word index
   int64_t flagsWord = 0, mapsByte = 0;    ///< of the parameter
   llvm::SmallVector<int64_t> firstStride; ///< word index, per argument
   llvm::SmallVector<Access> accesses;

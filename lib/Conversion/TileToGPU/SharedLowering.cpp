@@ -158,6 +158,8 @@ Value SharedLowering::define(Value tile, Index at, Known &known) {
     }
     return value;
   }
+  if (auto units = dyn_cast<UnitColumnsOp>(op))
+    return unitAt(b, units, at.first, at.second, kernel.scalars);
   if (auto mask = dyn_cast<MaskRowsOp>(op)) {
     Value step = b.add(b.wide(kernel.scalars.lookup(mask.getFirst())),
                        b.wide(isVector ? at.second : at.first));
@@ -211,50 +213,6 @@ void SharedLowering::copyInto(const Buffer &to, Value tile) {
   access(plan.sourcesOf(tile), &to);
   forEachElement(to.rows, to.columns,
                  [&](Index at) { write(to, at, evaluate(tile, at)); });
-}
-
-void SharedLowering::emitLoad(LoadOp op) {
-  const Buffer &to = *plan.lookup(op.getResult());
-  access({}, &to);
-  Slice slice = Slice::of(op);
-  forEachElement(to.rows, to.columns, [&](Index at) {
-    SmallVector<Value> local = {at.first, at.second};
-    if (slice.extents.size() == 1)
-      local.erase(local.begin());
-    SmallVector<Value, 3> indices = kernel.viewIndices(slice, local);
-    Value inside = kernel.elementInside(slice, indices);
-    if (!inside)
-      return write(to, at, kernel.loadElement(slice, indices, to.element));
-    auto choice = scf::IfOp::create(b, TypeRange{to.element}, inside,
-                                    /*withElseRegion=*/true);
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(choice.thenBlock());
-      scf::YieldOp::create(b, kernel.loadElement(slice, indices, to.element));
-      b.setInsertionPointToStart(choice.elseBlock());
-      scf::YieldOp::create(b, b.real(to.element, 0.0));
-    }
-    write(to, at, choice.getResult(0));
-  });
-}
-
-void SharedLowering::emitStore(StoreOp op) {
-  access(plan.sourcesOf(op.getValue()), nullptr);
-  Slice slice = Slice::of(op);
-  bool isVector = slice.extents.size() == 1;
-  forEachElement(
-      isVector ? 1 : slice.extents[0], slice.extents.back(), [&](Index at) {
-        SmallVector<Value> local = {at.first, at.second};
-        if (isVector)
-          local.erase(local.begin());
-        SmallVector<Value, 3> indices = kernel.viewIndices(slice, local);
-        OpBuilder::InsertionGuard guard(b);
-        if (Value inside = kernel.elementInside(slice, indices)) {
-          auto choice = scf::IfOp::create(b, inside, /*withElseRegion=*/false);
-          b.setInsertionPointToStart(choice.thenBlock());
-        }
-        kernel.storeElement(slice, indices, evaluate(op.getValue(), at));
-      });
 }
 
 /// Rows and columns of the result that one thread computes together, so that

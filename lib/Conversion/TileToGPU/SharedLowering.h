@@ -39,6 +39,11 @@ private:
   void emitDot(tile::DotOp op);
   void emitSolve(tile::SolveOp op);
   void emitLoad(tile::LoadOp op);
+  llvm::SmallVector<mlir::Value> loadRow(const Slice &slice,
+                                         mlir::Value address, int64_t count,
+                                         mlir::Type element);
+  void loadInBatches(const Slice &slice, const Buffer &to);
+  mlir::Value sliceIsThere(const Slice &slice);
   void emitGateSum(tile::GateSumOp op);
   void emitSumColumns(tile::SumColumnsOp op);
   void emitDecayProduct(tile::DecayProductOp op);

@@ -85,7 +85,7 @@ LogicalResult SharedPlan::check(ProgramOp program) {
       return WalkResult::interrupt();
     }
     if (isVirtual(op) || isComputedOnce(op) || isStructural(op) ||
-        isScalarOp(op))
+        isScalarOp(op) || isa<SumStepsOp>(op))
       return WalkResult::advance();
     op->emitOpError("has no GPU lowering inside a tile.program");
     return WalkResult::interrupt();

@@ -45,7 +45,7 @@ inline bool isVirtual(mlir::Operation *op) {
          mlir::isa<mlir::tensor::SplatOp, tile::ScaleRowsOp,
                    tile::ScaleColumnsOp, tile::SplatLastOp, tile::BroadcastOp,
                    tile::InterleaveOp, tile::MaskRowsOp, tile::DecayMatrixOp,
-                   tile::LastRowOp>(op);
+                   tile::LastRowOp, tile::UnitColumnsOp>(op);
 }
 
 /// The result is a sum or comes from memory: it is computed once.

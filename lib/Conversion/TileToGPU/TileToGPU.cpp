@@ -121,11 +121,14 @@ emitShared(ProgramOp program, const GPUOptions &options, StringRef symbol) {
   GPUKernelInfo info;
   info.threads = options.threads;
   info.sharedBytes = plan->getBytes();
+  if (!program.getBody().getOps<SumStepsOp>().empty()) // a sum of each thread
+    info.sharedBytes = std::max(info.sharedBytes, 8 * options.threads);
   info.strategy = Strategy::Shared;
   ScalarBuilder b(program.getLoc(), program.getContext());
   KernelBuilder kernel(program, b);
   kernel.createKernel(symbol, info.threads);
   Value memory = sharedMemory(b, program->getParentOfType<ModuleOp>());
+  kernel.setScratch(memory);
   kernel.enterItem(kernel.block());
   SharedLowering(kernel, b, *plan, memory, info.threads,
                  options.target.warpSize)
@@ -155,6 +158,7 @@ static FailureOr<GPUKernelInfo> emitRoleKernel(ProgramOp program,
                     b.getI32IntegerAttr(1));
   Value memory =
       sharedMemory(b, program->getParentOfType<ModuleOp>(), kSwizzleBytes);
+  kernel.setScratch(memory);
   kernel.enterItem(kernel.block());
   emitRoles(kernel, b, plan, memory);
   kernel.finish();

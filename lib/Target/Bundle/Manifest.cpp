@@ -33,15 +33,25 @@ static runtime::Role roleOf(StringRef role) {
     return runtime::Role::Output;
   if (role == "final_state")
     return runtime::Role::FinalState;
+  if (role == tile::kIntermediate)
+    return runtime::Role::Intermediate;
   return runtime::Role::Input;
 }
 
 static std::vector<runtime::Dim> shapeOf(tile::ArgumentAttr argument,
                                          tile::ViewType view) {
   std::vector<runtime::Dim> shape;
+  bool isIntermediate = argument.getRole().getValue() == tile::kIntermediate;
   size_t feature = view.hasTime() ? 1 : 0;
   for (char letter : argument.getAxes().getValue()) {
     switch (letter) {
+    case 's':
+      if (isIntermediate) {
+        shape.push_back({runtime::Dim::S, 0});
+        break;
+      }
+      shape.push_back({runtime::Dim::Number, view.getShape()[feature++]});
+      break;
     case 'b':
       shape.push_back({runtime::Dim::B, 0});
       break;
@@ -64,25 +74,58 @@ static std::vector<runtime::Dim> shapeOf(tile::ArgumentAttr argument,
   return shape;
 }
 
+static runtime::ArgumentInfo describeArgument(tile::ProgramOp program,
+                                              BlockArgument argument) {
+  tile::ArgumentAttr attr = program.getArgument_(argument.getArgNumber());
+  auto view = cast<tile::ViewType>(argument.getType());
+  runtime::ArgumentInfo info;
+  info.name = attr.getName().str();
+  info.role = roleOf(attr.getRole().getValue());
+  info.dtype = dtypeOf(view.getElementType());
+  info.axes = attr.getAxes().str();
+  info.shape = shapeOf(attr, view);
+  info.optional = attr.getOptional();
+  return info;
+}
+
+/// The arguments that are, or are not, intermediate.
+static std::vector<runtime::ArgumentInfo>
+describeArguments(tile::ProgramOp program, bool intermediate) {
+  std::vector<runtime::ArgumentInfo> arguments;
+  for (BlockArgument argument : program.getBody().getArguments()) {
+    runtime::ArgumentInfo info = describeArgument(program, argument);
+    if ((info.role == runtime::Role::Intermediate) == intermediate)
+      arguments.push_back(std::move(info));
+  }
+  return arguments;
+}
+
 runtime::EntryInfo prism::describeEntry(tile::ProgramOp program,
                                         StringRef entryName) {
   runtime::EntryInfo entry;
   entry.name = entryName.str();
   entry.valueHeads = program.getValueHeads();
   entry.reverse = program.getReverse();
-  for (BlockArgument argument : program.getBody().getArguments()) {
-    tile::ArgumentAttr attr = program.getArgument_(argument.getArgNumber());
-    auto view = cast<tile::ViewType>(argument.getType());
-    runtime::ArgumentInfo info;
-    info.name = attr.getName().str();
-    info.role = roleOf(attr.getRole().getValue());
-    info.dtype = dtypeOf(view.getElementType());
-    info.axes = attr.getAxes().str();
-    info.shape = shapeOf(attr, view);
-    info.optional = attr.getOptional();
-    entry.arguments.push_back(info);
-  }
+  entry.arguments = describeArguments(program, /*intermediate=*/false);
   return entry;
+}
+
+std::vector<runtime::ArgumentInfo>
+prism::describeIntermediates(tile::ProgramOp program) {
+  return describeArguments(program, /*intermediate=*/true);
+}
+
+runtime::Items prism::itemsOf(tile::ProgramOp program) {
+  switch (program.getSegmentItems()) {
+  case tile::SegmentItems::All:
+    return runtime::Items::Segments;
+  case tile::SegmentItems::Inner:
+    return runtime::Items::InnerSegments;
+  case tile::SegmentItems::None:
+  case tile::SegmentItems::Scan:
+    return runtime::Items::Sequences;
+  }
+  llvm_unreachable("unknown items");
 }
 
 static Json toJson(const runtime::ArgumentInfo &argument) {
@@ -130,14 +173,22 @@ static Json toJson(const runtime::KernelInfo &kernel) {
                                      {"rows", map.rows},
                                      {"columns", map.columns}});
   }
+  if (kernel.items != runtime::Items::Sequences)
+    json["items"] = toString(kernel.items);
+  if (!kernel.isSplit())
+    return json;
+  for (const runtime::ArgumentInfo &array : kernel.intermediates)
+    json["intermediates"].push_back(toJson(array));
+  for (const runtime::KernelInfo &before : kernel.before)
+    json["before"].push_back(toJson(before));
   return json;
 }
 
-/// The lowest version whose readers can play the bundle.
+/// The oldest version whose readers play the bundle.
 static int64_t versionOf(const runtime::Manifest &manifest) {
   for (const runtime::EntryInfo &entry : manifest.entries)
     for (const runtime::KernelInfo &kernel : entry.kernels)
-      if (!kernel.tensorMaps.empty())
+      if (kernel.isSplit() || !kernel.tensorMaps.empty())
         return 2;
   return 1;
 }
@@ -160,6 +211,8 @@ std::string prism::printManifest(const Bundle &bundle) {
       json["schedule"] = row.schedule;
       if (row.valueBlock != 0)
         json["value_block"] = row.valueBlock;
+      if (row.segments > 1)
+        json["segments"] = row.segments;
       choice.push_back(json);
     }
     entries.push_back({{"name", entry.name},
@@ -177,6 +230,18 @@ std::string prism::printManifest(const Bundle &bundle) {
         Json::parse(bundle.spec, nullptr, /*allow_exceptions=*/false);
   manifest["entries"] = entries;
   return manifest.dump(2) + "\n";
+}
+
+/// A CPU kernel's declaration, once.
+static void declare(raw_ostream &os, const runtime::KernelInfo &kernel,
+                    std::set<std::string> &declared) {
+  if (kernel.target != runtime::Target::Cpu ||
+      !declared.insert(kernel.symbol).second)
+    return;
+  os << "int32_t " << kernel.symbol
+     << "(const uint64_t *words, void *workspace, int64_t begin, int64_t end);"
+     << " /* value_blocks " << kernel.valueBlocks << ", workspace "
+     << kernel.workspace << " bytes in " << kernel.file << " */\n";
 }
 
 std::string prism::printHeader(const Bundle &bundle) {
@@ -207,15 +272,11 @@ std::string prism::printHeader(const Bundle &bundle) {
          << toString(argument.role) << ")\n";
     os << " */\n";
     // Levels share a symbol, and so do entries whose programs are equal.
-    for (const runtime::KernelInfo &kernel : entry.kernels)
-      if (kernel.target == runtime::Target::Cpu &&
-          declared.insert(kernel.symbol).second) {
-        os << "int32_t " << kernel.symbol
-           << "(const uint64_t *words, void *workspace, int64_t begin, int64_t "
-              "end);"
-           << " /* value_blocks " << kernel.valueBlocks << ", workspace "
-           << kernel.workspace << " bytes in " << kernel.file << " */\n";
-      }
+    for (const runtime::KernelInfo &kernel : entry.kernels) {
+      for (const runtime::KernelInfo &before : kernel.before)
+        declare(os, before, declared);
+      declare(os, kernel, declared);
+    }
   }
   os << "\n#ifdef __cplusplus\n}\n#endif\n#endif /* " << guard << " */\n";
   return text;

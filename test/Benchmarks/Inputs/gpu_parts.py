@@ -16,9 +16,14 @@ for name, sentence in gpu_probe.broken_cases(gpu_cases.all_cases(), "", False).i
     print(f"{name}: {sentence}")
 
 _, entry = gpu_driver.read_entry(sys.argv[2], "forward")
-for steps, sequences in ((1, 1), (8192, 8), (8192, 9)):  # of 8 value heads
-    plan = gpu_driver.choose(entry, sequences, steps, 90)["plan"]
-    print(f"{steps} steps, {sequences} sequences: {plan['schedule']}, value block {plan['value_block']}")
+for steps, sequences in ((1, 1), (8192, 8), (8192, 9), (8192, 1)):  # of 8 value heads
+    chosen = gpu_driver.choose(entry, sequences, steps, 90)
+    plan = chosen["plan"]
+    print(f"{steps} steps, {sequences} sequences: {plan['schedule']}, value block {plan['value_block']}, {chosen['segments']} segments")
+for part in [*chosen["before"], chosen]:
+    print(part["symbol"], gpu_driver.items(entry, part, 1, 4), "items in 4 segments")
+print(*gpu_driver.intermediate_shapes(chosen, 2, 4))
+print("every kernel:", *(label or "chosen" for label in gpu_driver.kernels(entry, 1, 8192, 90, True)), sep="\n  ")
 try:
     gpu_driver.choose(entry, 1, 1, 100)
 except LookupError as error:
@@ -55,7 +60,10 @@ except TypeError as error:
     print(error)
 two = {"arguments": [{"name": "x", "dtype": "bf16", "axes": "bth", "optional": False},
                      {"name": "n", "dtype": "i64", "axes": "n", "optional": True}]}
-print("words", *gpu_driver.words(two, {"x": Tensor(8, -4, 1)}, 3, 7))
+whole = gpu_driver.words(two, {"x": Tensor(8, -4, 1)}, 3, 7)
+print("words", *whole)
+arrays = {"intermediates": [{"shape": ["N", 2, "S", 4, 8]}, {"shape": ["N", "S"]}]}
+print("words", *gpu_driver.split_words(two, arrays, whole, [64, 128], 3, 5))
 
 
 def encode(dtype, found, box, to):
@@ -70,6 +78,6 @@ wants = {"tensor_maps": [{"argument": "x", "rows": 16, "columns": 64}]}
 for tensor in (Tensor(4800, 1600, 40, 1, shape=(2, 3, 40, 40)), Tensor(7, 1600, 40, 1, shape=(1, 3, 40, 40)),
                Tensor(4800, 1600, 41, 1, shape=(2, 3, 39, 40)), Tensor(4800, 1600, 40, 1, shape=(2, 3, 0, 40)), None):
     encode.told = None
-    made = gpu_driver.parameter(rows, wants, {"x": tensor}, 2, 40, encode)
+    made = gpu_driver.parameter(rows, wants, {"x": tensor}, gpu_driver.words(rows, {"x": tensor}, 2, 40), encode)
     print("map", len(made), ctypes.addressof(made) % 64, made[7], made[15] == made[23], hex(made[8]), hex(made[23]), encode.told)
-print("no maps", len(gpu_driver.parameter(rows, {}, {}, 2, 40, encode)))
+print("no maps", len(gpu_driver.parameter(rows, {}, {}, gpu_driver.words(rows, {}, 2, 40), encode)))

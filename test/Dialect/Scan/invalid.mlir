@@ -679,6 +679,24 @@ func.func private @f() attributes {plan = #scan.plan<schedule = chunk, chunk = 6
 
 // -----
 
+// [P5] segments
+// expected-error@+1 {{[P5] segments must lie in 0..4096, found -1}}
+func.func private @f() attributes {plan = #scan.plan<schedule = chunk, chunk = 64, value_block = 0, stages = 1, segments = -1>}
+
+// -----
+
+// [P5] too many segments
+// expected-error@+1 {{[P5] segments must lie in 0..4096, found 4097}}
+func.func private @f() attributes {plan = #scan.plan<schedule = chunk, chunk = 64, value_block = 0, stages = 1, segments = 4097>}
+
+// -----
+
+// [P6] segments of chunks
+// expected-error@+1 {{[P6] the recurrent schedule does not split sequences, found 2 segments}}
+func.func private @f() attributes {plan = #scan.plan<schedule = recurrent, chunk = 1, value_block = 0, stages = 1, segments = 2>}
+
+// -----
+
 // [A1] a name
 // expected-error@+1 {{[A1] scan.entry expects a string, not empty, found 1 : i64}}
 func.func private @f() attributes {scan.entry = 1}

@@ -97,10 +97,36 @@ tile.program @head_kept(
 
 // -----
 
-// expected-error @+1 {{'tile.program' op argument "a" has role "inputs", expected input, initial_state, offsets, output or final_state}}
+// expected-error @+1 {{'tile.program' op argument "a" has role "inputs", expected input, initial_state, offsets, output, final_state or intermediate}}
 tile.program @role(
     %a: !tile.view<?x4xf32> as <name = "a", axes = "btk", heads = 0, role = "inputs", optional = false>)
     heads 1 values 4 block 4 chunk 1 {
+  tile.return
+}
+
+// -----
+
+// expected-error @+1 {{'tile.program' op segments must be all, inner or scan, found some}}
+tile.program @segments() heads 1 values 4 block 4 chunk 1 segments some {
+  tile.return
+}
+
+// -----
+
+// expected-error @+1 {{'tile.program' op argument "a" is intermediate, in a program that cuts no segments}}
+tile.program @intermediate(
+    %a: !tile.view<4x4xf32> as <name = "a", axes = "nhskv", heads = 1, role = "intermediate", optional = false>)
+    heads 1 values 4 block 4 chunk 1 {
+  tile.return
+}
+
+// -----
+
+// Segments are an axis of the workspace's arrays alone.
+// expected-error @+1 {{'tile.program' op argument "a" views axes "nhskv" as '!tile.view<4x4xf32>'}}
+tile.program @not_intermediate(
+    %a: !tile.view<4x4xf32> as <name = "a", axes = "nhskv", heads = 1, role = "initial_state", optional = false>)
+    heads 1 values 4 block 4 chunk 1 segments all {
   tile.return
 }
 
@@ -185,6 +211,30 @@ func.func @store_offsets(%view: !tile.view<4xi64>, %i: index, %tile: tensor<4xf3
 func.func @one_step_of_no_time(%view: !tile.view<8x4xf32>, %i: index) {
   // expected-error @+1 {{'tile.load' op takes one step of a view with time, without its time axis; found 'tensor<4xf32>' from '!tile.view<8x4xf32>'}}
   %0 = tile.load one_step %view[%i, %i] : !tile.view<8x4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @sum_of_rows(%view: !tile.view<?x4xf32>, %wanted: i1) {
+  // expected-error @+1 {{'tile.sum_steps' op sums one number a step, of a view with time alone; found '!tile.view<?x4xf32>'}}
+  %0 = tile.sum_steps %view if %wanted : !tile.view<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @sum_without_time(%view: !tile.view<4xf32>, %wanted: i1) {
+  // expected-error @+1 {{'tile.sum_steps' op sums one number a step, of a view with time alone; found '!tile.view<4xf32>'}}
+  %0 = tile.sum_steps %view if %wanted : !tile.view<4xf32>
+  return
+}
+
+// -----
+
+func.func @store_one_step_of_no_time(%view: !tile.view<8x4xf32>, %i: index, %tile: tensor<4xf32>) {
+  // expected-error @+1 {{'tile.store' op takes one step of a view with time, without its time axis; found 'tensor<4xf32>' from '!tile.view<8x4xf32>'}}
+  tile.store one_step %tile, %view[%i, %i] : tensor<4xf32>, !tile.view<8x4xf32>
   return
 }
 

@@ -160,3 +160,36 @@ tile.program @gated_linear_attention(
   }
   tile.return
 }
+
+// From segment to segment of a sequence, and a segment of it.
+// CHECK-LABEL: tile.program @segments_scan(
+// CHECK: heads 4 values 8 block 8 chunk 16 segments scan {
+// CHECK: tile.unit_columns %{{.*}} : tensor<4x8xf32>
+// CHECK: tile.unit_columns ones %{{.*}} : tensor<4x8xf32>
+// CHECK: tile.store one_step %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] : tensor<4x8xf32>, <?x4x8xf32>
+tile.program @segments_scan(
+    %start: !tile.view<?x4x8xf32> as <name = "start", axes = "nhskv", heads = 4, role = "intermediate", optional = false>)
+    heads 4 values 8 block 8 chunk 16 segments scan {
+  %c0 = arith.constant 0 : index
+  %units = tile.unit_columns %c0 : tensor<4x8xf32>
+  %ones = tile.unit_columns ones %c0 : tensor<4x8xf32>
+  %sum = arith.addf %units, %ones : tensor<4x8xf32>
+  tile.store one_step %sum, %start[%c0, %c0, %c0] : tensor<4x8xf32>, !tile.view<?x4x8xf32>
+  tile.return
+}
+
+// CHECK-LABEL: tile.program reverse @segments_inner(
+// CHECK: heads 4 values 8 block 8 chunk 16 segments inner {
+// CHECK: tile.sum_steps %{{.*}} if %{{.*}} : <?xf32>
+tile.program reverse @segments_inner(
+    %g: !tile.view<?xf32> as <name = "g", axes = "bth", heads = 4, role = "input", optional = false>,
+    %start: !tile.view<4x8xf32> as <name = "start", axes = "nhskv", heads = 4, role = "intermediate", optional = false>)
+    heads 4 values 8 block 8 chunk 16 segments inner {
+  %true = arith.constant true
+  %sum = tile.sum_steps %g if %true : !tile.view<?xf32>
+  %c0 = arith.constant 0 : index
+  %one = arith.truncf %sum : f64 to f32
+  %tile = tensor.splat %one : tensor<4x8xf32>
+  tile.store %tile, %start[%c0, %c0] : tensor<4x8xf32>, !tile.view<4x8xf32>
+  tile.return
+}

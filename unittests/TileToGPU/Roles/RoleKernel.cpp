@@ -34,8 +34,8 @@ static std::unique_ptr<MLIRContext> makeContext() {
 }
 
 RoleKernel::RoleKernel(const std::string &text,
-                       std::optional<int64_t> valueBlock)
-    : context(makeContext()) {
+                       std::optional<int64_t> valueBlock, int64_t segments)
+    : context(makeContext()), segments(segments) {
   spec::SpecDiagnostic diagnostic;
   FailureOr<spec::Spec> model = spec::readSpec(text, "test.json", diagnostic);
   if (failed(model)) {
@@ -46,7 +46,7 @@ RoleKernel::RoleKernel(const std::string &text,
   entry = *module->getOps<func::FuncOp>().begin();
   CompileOptions options;
   options.plans[""] = {scan::Schedule::chunk, std::nullopt, valueBlock,
-                       std::nullopt};
+                       std::nullopt, segments};
   std::string error;
   auto target = targetinfo::parseTarget("cuda:sm_90a", error);
   auto units = buildUnits(entry, *target, options);
@@ -59,27 +59,43 @@ RoleKernel::RoleKernel(const std::string &text,
     reason = llvm::join(unit.remarks, "; ");
     return;
   }
-  kernels = std::move(unit.roles);
-  tile::ProgramOp program = *kernels->getOps<tile::ProgramOp>().begin();
+  tile::ProgramOp program = *unit.roles->getOps<tile::ProgramOp>().begin();
   info = describeEntry(program, "forward");
-  valueBlocks = program.getValueBlocks();
-  tiletogpu::GPUOptions gpuOptions;
-  gpuOptions.target = target->gpu();
-  gpuOptions.symbol = "kernel";
-  auto made = tiletogpu::convertProgramToGPU(program, gpuOptions);
-  if (failed(made) || failed(verify(*kernels))) {
+  intermediates = describeIntermediates(program);
+  // The combination of maps is plain.
+  for (Unit &before : unit.before)
+    if (!addLaunch(before, /*onTensorCores=*/bool(before.roles)))
+      return;
+  addLaunch(unit, /*onTensorCores=*/true);
+}
+
+bool RoleKernel::addLaunch(Unit &unit, bool onTensorCores) {
+  Launch launch;
+  launch.module = std::move(onTensorCores ? unit.roles : unit.module);
+  tile::ProgramOp program = *launch.module->getOps<tile::ProgramOp>().begin();
+  launch.valueBlocks = program.getValueBlocks();
+  launch.items = itemsOf(program);
+  tiletogpu::GPUOptions options;
+  options.target = unit.target.gpu();
+  options.symbol = "kernel";
+  auto made = tiletogpu::convertProgramToGPU(program, options);
+  if (failed(made) || failed(verify(*launch.module))) {
     reason = "not lowered";
-    return;
+    return false;
   }
-  EXPECT_EQ(made->strategy, tiletogpu::Strategy::Roles);
+  EXPECT_EQ(made->strategy, onTensorCores ? tiletogpu::Strategy::Roles
+                                          : tiletogpu::Strategy::Shared);
   EXPECT_EQ(made->itemsPerBlock, 1);
   for (const tiletogpu::TensorMapBox &box : made->tensorMaps) {
-    maps.push_back({box.argument, box.rows, box.columns});
-    EXPECT_TRUE(info.locate(maps.back())) << box.argument;
+    launch.tensorMaps.push_back({box.argument, box.rows, box.columns});
+    EXPECT_TRUE(info.locate(launch.tensorMaps.back(), intermediates.size()))
+        << box.argument;
   }
-  numThreads = made->threads;
-  numSharedBytes = made->sharedBytes;
-  function = kernels->lookupSymbol<LLVM::LLVMFuncOp>("kernel");
+  launch.threads = made->threads;
+  launch.sharedBytes = made->sharedBytes;
+  launch.function = launch.module->lookupSymbol<LLVM::LLVMFuncOp>("kernel");
+  launches.push_back(std::move(launch));
+  return true;
 }
 
 RoleKernel::~RoleKernel() = default;
@@ -188,32 +204,56 @@ bool prism::test::encodeForInterpreter(const runtime::TensorMap &map,
   return true;
 }
 
+std::string
+RoleKernel::runLaunch(const Launch &launch, const runtime::Call &call,
+                      const InterpreterOptions &options, bool hasMaps,
+                      const std::function<void(KernelInterpreter &)> &allow,
+                      std::optional<int64_t> onlyBlock) {
+  std::vector<uint64_t> parameter(
+      runtime::parameterBytes(launch.tensorMaps, call) / 8);
+  runtime::writeParameter(
+      launch.tensorMaps, call,
+      [&](const runtime::TensorMap &map, void *to) {
+        return hasMaps && encodeForInterpreter(map, to);
+      },
+      parameter.data());
+  int64_t blocks = *runtime::workItems(call, launch.valueBlocks, launch.items);
+  for (int64_t block = 0; block < blocks; ++block) {
+    KernelInterpreter interpreter(launch.function, launch.threads,
+                                  launch.sharedBytes, options);
+    if (block % interpreter.blocksOfCluster() ||
+        block != onlyBlock.value_or(block))
+      continue;
+    allow(interpreter);
+    if (!interpreter.runBlock(block, parameter, blocks))
+      return "block " + std::to_string(block) + ": " + interpreter.error();
+    boxes += interpreter.countBoxes();
+  }
+  return "";
+}
+
 std::string RoleKernel::run(const InterpreterOptions &options, Placement place,
                             std::optional<int64_t> onlyBlock) {
   Memory memory(place, inputs, blank);
   auto call = runtime::bindCall(info, memory.bindings);
   if (!call)
     return call.error();
-  std::vector<uint64_t> parameter(runtime::parameterBytes(maps, *call) / 8);
-  boxes = 0;
-  runtime::writeParameter(
-      maps, *call,
-      [&](const runtime::TensorMap &map, void *to) {
-        return place.hasMaps && encodeForInterpreter(map, to);
-      },
-      parameter.data());
-  int64_t blocks = *runtime::workItems(*call, valueBlocks);
-  for (int64_t block = 0; block < blocks; ++block) {
-    KernelInterpreter interpreter(function, numThreads, numSharedBytes,
-                                  options);
-    if (block % interpreter.blocksOfCluster() ||
-        block != onlyBlock.value_or(block))
-      continue;
+  // NaN where nothing was written.
+  std::vector<uint8_t> workspace(
+      *runtime::intermediateBytes(intermediates, call->sizes, segments), 0xff);
+  if (segments > 1)
+    *call =
+        runtime::splitCall(*call, intermediates, segments, workspace.data());
+  auto allow = [&](KernelInterpreter &interpreter) {
     memory.allow(interpreter);
-    if (!interpreter.runBlock(block, parameter, blocks))
-      return "block " + std::to_string(block) + ": " + interpreter.error();
-    boxes += interpreter.countBoxes();
-  }
+    interpreter.allow(workspace.data(), workspace.size());
+  };
+  boxes = 0;
+  for (const Launch &launch : launches)
+    if (std::string fault =
+            runLaunch(launch, *call, options, place.hasMaps, allow, onlyBlock);
+        !fault.empty())
+      return fault;
   if (onlyBlock)
     return "";
   check::HostArrays got = blank;

@@ -16,6 +16,7 @@
 #include "Prism/Compiler/Compiler.h"
 #include "mlir/IR/MLIRContext.h"
 #include "prism-runtime/TensorMaps.h"
+#include <functional>
 #include <optional>
 
 namespace prism::test {
@@ -30,18 +31,23 @@ struct Placement {
 class RoleKernel {
 public:
   /// The forward entry of a spec in chunks of 64 on sm_90a, in blocks of so
-  /// many value columns.
+  /// many value columns, its sequences split into so many segments.
   explicit RoleKernel(const std::string &spec,
-                      std::optional<int64_t> valueBlock = std::nullopt);
+                      std::optional<int64_t> valueBlock = std::nullopt,
+                      int64_t segments = 1);
   ~RoleKernel();
 
   /// Why there is no kernel of roles; empty if there is.
   const std::string &whyNot() const { return reason; }
-  mlir::LLVM::LLVMFuncOp kernel() const { return function; }
-  int64_t threads() const { return numThreads; }
-  int64_t sharedBytes() const { return numSharedBytes; }
+  mlir::LLVM::LLVMFuncOp kernel() const { return launches.back().function; }
+  int64_t threads() const { return launches.back().threads; }
+  int64_t sharedBytes() const { return launches.back().sharedBytes; }
+  /// What makes the maps of segments, where there are some.
+  mlir::LLVM::LLVMFuncOp maps() const { return launches.front().function; }
   /// Arguments that it can read by tensor maps.
-  const std::vector<runtime::TensorMapInfo> &tensorMaps() const { return maps; }
+  const std::vector<runtime::TensorMapInfo> &tensorMaps() const {
+    return launches.back().tensorMaps;
+  }
   /// How many boxes the blocks of the last call read by them.
   int64_t countBoxes() const { return boxes; }
 
@@ -61,17 +67,29 @@ public:
 
 private:
   struct Memory;
+  struct Launch {
+    mlir::OwningOpRef<mlir::ModuleOp> module;
+    mlir::LLVM::LLVMFuncOp function;
+    int64_t threads, sharedBytes, valueBlocks;
+    runtime::Items items;
+    std::vector<runtime::TensorMapInfo> tensorMaps;
+  };
+  bool addLaunch(Unit &unit, bool onTensorCores);
+  std::string runLaunch(const Launch &launch, const runtime::Call &call,
+                        const InterpreterOptions &options, bool hasMaps,
+                        const std::function<void(KernelInterpreter &)> &allow,
+                        std::optional<int64_t> onlyBlock);
   std::string compareWithReferences(const check::HostArrays &got);
 
   std::unique_ptr<mlir::MLIRContext> context;
-  mlir::OwningOpRef<mlir::ModuleOp> module, kernels;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp entry;
-  mlir::LLVM::LLVMFuncOp function;
+  std::vector<Launch> launches; ///< in order
   runtime::EntryInfo info;
-  std::vector<runtime::TensorMapInfo> maps;
+  std::vector<runtime::ArgumentInfo> intermediates;
   int64_t boxes = 0;
   std::string reason;
-  int64_t numThreads = 0, numSharedBytes = 0, valueBlocks = 1;
+  int64_t segments;
   check::HostArrays inputs, blank, references;
   std::map<std::string, double> errors;
 };

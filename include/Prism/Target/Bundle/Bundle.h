@@ -31,6 +31,12 @@ struct Bundle {
 runtime::EntryInfo describeEntry(tile::ProgramOp program,
                                  llvm::StringRef entryName);
 
+/// Of a program that cuts sequences into segments: the arrays of the workspace,
+/// and what it takes for sequences.
+std::vector<runtime::ArgumentInfo>
+describeIntermediates(tile::ProgramOp program);
+runtime::Items itemsOf(tile::ProgramOp program);
+
 /// manifest.json's text.
 std::string printManifest(const Bundle &bundle);
 

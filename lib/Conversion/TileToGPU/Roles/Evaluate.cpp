@@ -154,6 +154,10 @@ Value ComputeRole::evaluate(Operation *op, int64_t r) {
   }
   if (auto repeat = dyn_cast<BroadcastOp>(op))
     return vectorAt(repeat.getInput(), shape, r, !repeat.getAlongRows());
+  if (auto units = dyn_cast<UnitColumnsOp>(op)) {
+    SmallVector<Value, 2> index = tileIndex(shape, r);
+    return unitAt(b, units, index[0], index[1], kernel.scalars);
+  }
   if (auto extend = dyn_cast<arith::ExtFOp>(op)) {
     auto [low, high] = in.unpackPair(pairAt(extend.getIn(), r / 2));
     return r % 2 ? high : low;

@@ -30,7 +30,8 @@ void ScanDialect::initialize() {
 
 LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                Schedule schedule, int64_t chunk,
-                               int64_t valueBlock, int64_t stages) {
+                               int64_t valueBlock, int64_t stages,
+                               int64_t segments) {
   if (chunk < 1 || chunk > 256)
     return emitError() << "[P1] chunk must lie in 1..256, found " << chunk;
   if (schedule == Schedule::recurrent && chunk != 1)
@@ -42,6 +43,13 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
            << valueBlock;
   if (stages < 1 || stages > 8)
     return emitError() << "[P4] stages must lie in 1..8, found " << stages;
+  if (segments < 0 || segments > 4096)
+    return emitError() << "[P5] segments must lie in 0..4096, found "
+                       << segments;
+  if (schedule == Schedule::recurrent && segments > 1)
+    return emitError() << "[P6] the recurrent schedule does not split "
+                          "sequences, found "
+                       << segments << " segments";
   return success();
 }
 

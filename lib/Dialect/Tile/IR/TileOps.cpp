@@ -30,6 +30,15 @@ static LogicalResult verifySlice(Operation *op, ViewType view,
   return success();
 }
 
+static LogicalResult verifyOneStep(Operation *op, bool oneStep, ViewType view,
+                                   RankedTensorType tile) {
+  if (oneStep && (!view.hasTime() || tile.getRank() == view.getRank()))
+    return op->emitOpError("takes one step of a view with time, without its "
+                           "time axis; found ")
+           << tile << " from " << view;
+  return success();
+}
+
 LogicalResult LoadOp::verify() {
   ViewType view = getView().getType();
   auto tile = cast<RankedTensorType>(getResult().getType());
@@ -39,16 +48,25 @@ LogicalResult LoadOp::verify() {
   if (element.getIntOrFloatBitWidth() == 16 && element != view.getElementType())
     return emitOpError("takes 16-bit elements as they lie; found ")
            << tile << " from " << view;
-  if (getOneStep() && (!view.hasTime() || tile.getRank() == view.getRank()))
-    return emitOpError("takes one step of a view with time, without its time "
-                       "axis; found ")
-           << tile << " from " << view;
-  return success();
+  return verifyOneStep(*this, getOneStep(), view, tile);
 }
 
 LogicalResult StoreOp::verify() {
-  return verifySlice(*this, getView().getType(), getIndices().size(),
-                     cast<RankedTensorType>(getValue().getType()));
+  ViewType view = getView().getType();
+  auto tile = cast<RankedTensorType>(getValue().getType());
+  if (failed(verifySlice(*this, view, getIndices().size(), tile)))
+    return failure();
+  return verifyOneStep(*this, getOneStep(), view, tile);
+}
+
+LogicalResult SumStepsOp::verify() {
+  ViewType view = getView().getType();
+  if (!view.hasTime() || view.getRank() != 1 ||
+      !isa<FloatType>(view.getElementType()))
+    return emitOpError("sums one number a step, of a view with time alone; "
+                       "found ")
+           << view;
+  return success();
 }
 
 LogicalResult DotOp::verify() {

@@ -11,7 +11,15 @@ using namespace prism::tile;
 
 //   tile.program reverse? @name(%q: !tile.view<?x64xf32> as #tile.arg<...>,
 //   ...)
-//     heads H values V block VB chunk C attributes {...} { ... }
+//     heads H values V block VB chunk C segments S? attributes {...} { ... }
+
+SegmentItems ProgramOp::getSegmentItems() {
+  return llvm::StringSwitch<SegmentItems>(getSegments().value_or(""))
+      .Case("all", SegmentItems::All)
+      .Case("inner", SegmentItems::Inner)
+      .Case("scan", SegmentItems::Scan)
+      .Default(SegmentItems::None);
+}
 
 ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &state) {
   Builder &builder = parser.getBuilder();
@@ -49,8 +57,15 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &state) {
   if (parseNumber("heads", props.value_heads) ||
       parseNumber("values", props.values) ||
       parseNumber("block", props.value_block) ||
-      parseNumber("chunk", props.chunk) ||
-      parser.parseOptionalAttrDictWithKeyword(state.attributes))
+      parseNumber("chunk", props.chunk))
+    return failure();
+  StringRef segments;
+  if (succeeded(parser.parseOptionalKeyword("segments"))) {
+    if (parser.parseKeyword(&segments))
+      return failure();
+    props.segments = builder.getStringAttr(segments);
+  }
+  if (parser.parseOptionalAttrDictWithKeyword(state.attributes))
     return failure();
   SmallVector<Type> types;
   for (OpAsmParser::Argument &argument : arguments)
@@ -77,6 +92,8 @@ void ProgramOp::print(OpAsmPrinter &p) {
   llvm::interleave(getBody().getArguments(), p, printArgument, ",");
   p << ") heads " << getValueHeads() << " values " << getValues() << " block "
     << getValueBlock() << " chunk " << getChunk();
+  if (getSegments())
+    p << " segments " << *getSegments();
   p.printOptionalAttrDictWithKeyword(
       (*this)->getDiscardableAttrDictionary().getValue());
   p << " ";
@@ -87,6 +104,9 @@ LogicalResult ProgramOp::verify() {
   if (getValueHeads() < 1 || getValues() < 1 || getValueBlock() < 1 ||
       getChunk() < 1)
     return emitOpError("heads, values, block and chunk must be positive");
+  if (getSegments() && getSegmentItems() == SegmentItems::None)
+    return emitOpError("segments must be all, inner or scan, found ")
+           << *getSegments();
   if (getFunctionType().getNumResults() != 0)
     return emitOpError("a program returns nothing; it stores");
   for (unsigned i = 0, e = getFunctionType().getNumInputs(); i < e; ++i) {
@@ -98,11 +118,16 @@ LogicalResult ProgramOp::verify() {
              << getFunctionType().getInput(i);
     int64_t features = 0;
     bool time = false;
+    bool intermediate = attr.getRole().getValue() == kIntermediate;
     for (char letter : attr.getAxes().getValue()) {
       time |= letter == 't';
-      features +=
-          letter != 'b' && letter != 't' && letter != 'h' && letter != 'n';
+      features += letter != 'b' && letter != 't' && letter != 'h' &&
+                  letter != 'n' && !(intermediate && letter == 's');
     }
+    if (intermediate && !getSegments())
+      return emitOpError("argument ")
+             << attr.getName()
+             << " is intermediate, in a program that cuts no segments";
     bool offsets = attr.getRole().getValue() == "offsets";
     // A parameter may be viewed with a time axis of stride 0, not the other way
     // round.
@@ -112,14 +137,14 @@ LogicalResult ProgramOp::verify() {
                                       << attr.getAxes() << " as " << view;
     bool knownRole = llvm::StringSwitch<bool>(attr.getRole().getValue())
                          .Cases({"input", "initial_state", "offsets", "output",
-                                 "final_state"},
+                                 "final_state", kIntermediate},
                                 true)
                          .Default(false);
     if (!knownRole)
       return emitOpError("argument ")
              << attr.getName() << " has role " << attr.getRole()
-             << ", expected input, initial_state, offsets, output or "
-                "final_state";
+             << ", expected input, initial_state, offsets, output, final_state "
+                "or intermediate";
   }
   return success();
 }

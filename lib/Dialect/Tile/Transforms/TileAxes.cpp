@@ -169,7 +169,7 @@ void TileAxes::constrain(Operation *op) {
       })
       .Case([&](StoreOp store) {
         constrainSlice(store.getValue(), store.getView().getType(),
-                       store.getIndices(), /*oneStep=*/false);
+                       store.getIndices(), store.getOneStep());
       })
       .Case([&](DotOp dot) {
         unsigned left = dot.getTransposeLhs() ? 1 : 0,

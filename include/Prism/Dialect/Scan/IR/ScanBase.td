@@ -68,15 +68,20 @@ def Scan_PlanAttr : Scan_Attr<"Plan", "plan"> {
   let summary = "How a recurrence is cut: the choices of scan-choose-chunk-size";
   let description = [{
     `chunk` tokens a step (1 for the recurrent schedule), `value_block` value
-    columns a work item (0: all of them), `stages` of buffering. Written by
-    `scan-choose-chunk-size` or given by hand.
+    columns a work item (0: all of them), `stages` of buffering, `segments` that
+    every sequence is split into (1: not at all; 0, the default: as the decision
+    table says). Written by `scan-choose-chunk-size` or given by hand.
 
     ```mlir
     #scan.plan<schedule = chunk, chunk = 64, value_block = 0, stages = 1>
     ```
   }];
   let parameters = (ins "::prism::scan::Schedule":$schedule, "int64_t":$chunk,
-                        "int64_t":$value_block, "int64_t":$stages);
+                        "int64_t":$value_block, "int64_t":$stages,
+                        DefaultValuedParameter<"int64_t", "0">:$segments);
+  let builders = [AttrBuilder<(ins "::prism::scan::Schedule":$schedule, "int64_t":$chunk,
+                                   "int64_t":$value_block, "int64_t":$stages),
+                              [{ return $_get($_ctxt, schedule, chunk, value_block, stages, 0); }]>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -23,7 +23,9 @@
 #include "Prism/Dialect/Tile/IR/TileAttributes.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "Prism/Dialect/Tile/IR/TileTypes.h.inc"
+
 namespace prism::tile {
+
 /// What happens at a place of a chain of factors within a token: a row reads, a
 /// decay acts, a column is written (tile.decayed_dot).
 struct ChainEvent {
@@ -32,6 +34,18 @@ struct ChainEvent {
   Kind kind;
   int64_t index; // among those of its kind
 };
+
+/// What the work items of a program are that cuts sequences into segments.
+enum class SegmentItems {
+  None,  ///< sequences, uncut
+  All,   ///< segments
+  Inner, ///< segments, but the last one of each sequence
+  Scan   ///< sequences, stepping from segment to segment
+};
+
+/// Role of an argument that lies in the workspace.
+inline constexpr llvm::StringLiteral kIntermediate = "intermediate";
+
 } // namespace prism::tile
 
 #define GET_OP_CLASSES

@@ -36,11 +36,25 @@ def Tile_ProgramOp : Tile_Op<"program", [
     columns; `reverse` walks time backwards. Work item i of a launch over N
     sequences is sequence (i / blocks) / Hv, head (i / blocks) mod Hv, value
     block i mod blocks, with blocks = ceil(values / value_block).
+
+    With `segments` every sequence is cut into P segments, P known at the launch:
+
+    | `segments` | sequences of the launch | `tile.length` |
+    | --- | --- | --- |
+    | `all` | the N x P segments | steps of the segment |
+    | `inner` | the N x (P - 1) segments but each sequence's last | likewise |
+    | `scan` | the N sequences | P, the number of segments |
+
+    A segment is ceil(chunks of the sequence / P) chunks long, the last ones shorter
+    or empty. A final state is written by the last segment alone. Arguments with the
+    role `intermediate` lie in the workspace and have an axis `s` of P elements: a
+    segment sees its own part, a scan the axis as its time.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttrOf<FunctionType>:$function_type,
                        I64Attr:$value_heads, I64Attr:$values, I64Attr:$value_block,
                        I64Attr:$chunk, UnitAttr:$reverse,
+                       OptionalAttr<StrAttr>:$segments,
                        OptionalAttr<DictArrayAttr>:$arg_attrs,
                        OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region AnyRegion:$body);
@@ -57,6 +71,7 @@ def Tile_ProgramOp : Tile_Op<"program", [
     int64_t getValueBlocks() {
       return (getValues() + getValueBlock() - 1) / getValueBlock();
     }
+    SegmentItems getSegmentItems();
   }];
 }
 
@@ -75,6 +90,20 @@ def Tile_ValueOffsetOp : Tile_Op<"value_offset", [Pure]> {
   let summary = "First value column of this work item (0 unless values are split)";
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Tile_SumStepsOp : Tile_Op<"sum_steps", [Pure]> {
+  let summary = "Sum over the steps of this work item of a number of each, if wanted";
+  let description = [{
+    A scalar in f64, where `wanted` holds; 0 elsewhere. Each number is floored at
+    -1024 first, like the gates of `tile.gate_sum`. It stands before the loop over
+    chunks and is made by the whole work item: what is known of all steps before
+    the first is taken.
+  }];
+  let arguments = (ins Tile_ViewType:$view, I1:$wanted);
+  let results = (outs F64:$result);
+  let assemblyFormat = "$view `if` $wanted attr-dict `:` type($view)";
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -106,8 +135,9 @@ def Tile_StoreOp : Tile_Op<"store"> {
     The mirror image of `tile.load`: rows outside [0, length) and columns outside
     the view are not written; an absent optional argument is not written at all.
   }];
-  let arguments = (ins Tile_Tensor:$value, Arg<Tile_ViewType, "", [MemWrite]>:$view, Variadic<Index>:$indices);
-  let assemblyFormat = "$value `,` $view `[` $indices `]` attr-dict `:` type($value) `,` type($view)";
+  let arguments = (ins Tile_Tensor:$value, Arg<Tile_ViewType, "", [MemWrite]>:$view, Variadic<Index>:$indices,
+                       UnitAttr:$one_step);
+  let assemblyFormat = "(`one_step` $one_step^)? $value `,` $view `[` $indices `]` attr-dict `:` type($value) `,` type($view)";
   let hasVerifier = 1;
 }
 
@@ -304,6 +334,19 @@ def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure, SameOperandsAndResultElementT
   let results = (outs Tile_Matrix:$result);
   let assemblyFormat = "(`rows` $along_rows^)? $input attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
+}
+
+def Tile_UnitColumnsOp : Tile_Op<"unit_columns", [Pure]> {
+  let summary = "Columns first, first + 1, ... of the identity";
+  let description = [{
+    result[r, c] = 1 where first + c = r, else 0; `first` may be negative. With
+    `ones`, result[r, c] = 1 where first + c = 0: column 0 is all ones, the others
+    are zero. A linear map of the state's columns, applied to these, gives its
+    matrix; applied to the ones, the diagonal of a diagonal one.
+  }];
+  let arguments = (ins Index:$first, UnitAttr:$ones);
+  let results = (outs Tile_Matrix:$result);
+  let assemblyFormat = "(`ones` $ones^)? $first attr-dict `:` type($result)";
 }
 
 def Tile_InterleaveOp : Tile_Op<"interleave", [Pure, SameTypeOperands]> {

@@ -136,6 +136,57 @@ def TileSpecializeRoles : Pass<"tile-specialize-roles", "::prism::tile::ProgramO
   ];
 }
 
+def TileSplitSequence : Pass<"tile-split-sequence", "::mlir::ModuleOp"> {
+  let summary = "Split the chunk loop of a program into three launches over segments";
+  let description = [{
+    With few sequences and heads one work item for each of them leaves a machine
+    idle. A step's map of the state is affine, so a sequence can be cut into P
+    segments: `maps` computes the map S -> M S + B of every segment but the last, all
+    at once, `combine` goes from segment to segment with S <- M S + B, and `segments`
+    is the program as it was, with segments for sequences. B is the state that a
+    segment ends in from zero; M's columns are further value columns of that state,
+    which start as the identity, and for which nothing is injected since values
+    beyond their array read as zero. A chain that only decays gets one column of
+    ones instead, and M is diagonal.
+
+    Where log-gates are an input and erases do not amplify, blocks of M first sum them
+    (`tile.sum_steps`), and take no steps where the sum leaves nothing of a state.
+
+    A program whose next state is not seen to be affine in the state, or whose
+    injections do not vanish with the values, stays as it is, with a missed remark.
+
+    ```mlir
+    // before
+    tile.program @f(...) heads 2 values 64 block 64 chunk 64 {
+      ...
+      %end = scf.for %t = %c0 to %length step %c64 iter_args(%state = %start) -> ... {
+    // after
+    tile.program @f_maps(..., %map, %begin) heads 2 values 128 block 64 chunk 64 segments inner {
+      ...
+      %first = arith.subi %column, %c64 : index
+      %units = tile.unit_columns %first : tensor<64x64xf32>
+      %end = scf.for %t = %c0 to %length step %c64 iter_args(%state = %units) -> ... {
+      }
+      tile.store %end, %map[%c0, %column] : ...
+    }
+    tile.program @f_combine(..., %map, %begin) heads 2 values 64 block 8 chunk 64 segments scan {
+      ...
+      scf.for %p = %c0 to %last step %c1 iter_args(%state = %start) -> ... {
+        %b = tile.load one_step %map[%p, %c0, %column] : ...
+        %m = tile.load one_step %map[%p, %c0, %c64] : ...
+        %next = tile.dot %m, %state, %b : ...
+        ...
+    }
+    tile.program @f_segments(..., %map, %begin) heads 2 values 64 block 64 chunk 64 segments all {
+      %start = tile.load %begin[%c0, %column] : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let options = [
+    Option<"combineBlock", "combine-block", "int64_t", "8", "value columns of a work item of `combine`">
+  ];
+}
+
 def TileMergeRoles : Pass<"tile-merge-roles", "::prism::tile::ProgramOp"> {
   let summary = "Turn a program of roles back into one loop";
   let description = [{

@@ -1,0 +1,47 @@
+//===- SplitSequence.h - One chunk loop as three launches -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A step's map of the state is affine, and so is that of a segment of steps:
+// S -> M S + B. A program that runs a sequence chunk by chunk becomes three:
+//
+//  * maps: for every segment but the last, B (the state it ends in from 0) and
+//    M. The state gets further value columns that start as the identity; what
+//    is injected there is zero, as values read beyond their array are, so they
+//    end as the columns of M. A chain that only decays needs one column, of
+//    ones: M is diagonal.
+//  * combine: S <- M S + B from segment to segment, which yields the state that
+//    each of them starts from.
+//  * segments: the program as it was, each segment as a sequence with an
+//    initial state.
+//
+// They meet in two arrays of the workspace.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PRISM_DIALECT_TILE_TRANSFORMS_SPLITSEQUENCE_H
+#define PRISM_DIALECT_TILE_TRANSFORMS_SPLITSEQUENCE_H
+
+#include "Prism/Dialect/Tile/IR/Tile.h"
+#include <string>
+
+namespace prism::tile {
+
+/// Names of the arrays between the launches: [N, heads, P, K, V + columns of M]
+/// and [N, heads, P, K, V].
+inline constexpr llvm::StringLiteral kSegmentMap = "segment_map",
+                                     kSegmentStart = "segment_start";
+
+struct SplitPrograms {
+  mlir::OwningOpRef<ProgramOp> maps, combine, segments;
+};
+
+/// The three programs that do what `program` does, with its arguments and the
+/// two arrays; `combine` has blocks of `combineBlock` value columns. Fails,
+/// with `whyNot` set, where a segment's map is not found to be affine.
+llvm::FailureOr<SplitPrograms>
+splitSequence(ProgramOp program, int64_t combineBlock, std::string &whyNot);
+
+} // namespace prism::tile
+
+#endif // PRISM_DIALECT_TILE_TRANSFORMS_SPLITSEQUENCE_H

@@ -1,0 +1,211 @@
+//===- Segments.cpp - Sequences split into segments -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Segments.h"
+#include "Prism/Dialect/Tile/Transforms/SplitSequence.h"
+#include "TensorCores.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace prism;
+
+//===----------------------------------------------------------------------===//
+// Units
+//===----------------------------------------------------------------------===//
+
+/// Value columns of a work item that goes from segment to segment: few on a
+/// GPU, whose blocks are then many and their matrices small; a CPU's work item
+/// reads M once for all of them.
+static int64_t combineColumns(const targetinfo::Target &target) {
+  return target.isCuda() ? 8 : 64;
+}
+
+/// A module of its own for a program, cleaned up.
+static OwningOpRef<ModuleOp> moduleFor(OwningOpRef<tile::ProgramOp> program) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(program->getLoc());
+  module->push_back(program.release());
+  PassManager pm(module->getContext());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  return succeeded(pm.run(*module)) ? std::move(module)
+                                    : OwningOpRef<ModuleOp>();
+}
+
+static Unit partOf(const Unit &unit, OwningOpRef<tile::ProgramOp> program,
+                   const std::string &name) {
+  Unit part{unit.entry, unit.target, unit.plan, moduleFor(std::move(program)),
+            {},         {}};
+  part.variant =
+      (unit.variant.empty() ? "" : unit.variant + "_") + "split" + name;
+  return part;
+}
+
+static tile::ProgramOp programOf(const Unit &unit) {
+  return *unit.module.get().getOps<tile::ProgramOp>().begin();
+}
+
+/// Compiles a part for tensor cores.
+static bool addRoles(Unit &part, StringRef name, std::string &whyNot) {
+  part.roles = buildRoles(*part.module, part.target.gpu(), whyNot);
+  if (part.roles)
+    return true;
+  whyNot = ("the launch of " + name + " does not run on tensor cores: ").str() +
+           whyNot;
+  return false;
+}
+
+std::optional<Unit> prism::splitUnit(const Unit &unit, const Unit &wide,
+                                     std::string &whyNot) {
+  int64_t columns = combineColumns(unit.target);
+  auto programs = tile::splitSequence(programOf(unit), columns, whyNot);
+  if (failed(programs))
+    return std::nullopt;
+  auto widePrograms = tile::splitSequence(programOf(wide), columns, whyNot);
+  if (failed(widePrograms))
+    return std::nullopt;
+  Unit split = partOf(unit, std::move(programs->segments), "");
+  split.before.push_back(partOf(unit, std::move(widePrograms->maps), "_maps"));
+  split.before.push_back(
+      partOf(unit, std::move(programs->combine), "_combine"));
+  for (const Unit *part : {&split.before[0], &split.before[1], &split})
+    if (!part->module) {
+      whyNot = "a launch of it is no valid program";
+      return std::nullopt;
+    }
+  if (!unit.roles || (addRoles(split.before[0], "maps", whyNot) &&
+                      addRoles(split, "segments", whyNot)))
+    return split;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// How many segments
+//===----------------------------------------------------------------------===//
+
+namespace {
+// Microseconds. Gated DeltaNet with 128 keys and values on an H200: a block of
+// 64 value columns takes 3.3 for a chunk (8192 steps in 0.42 ms), one of 128
+// takes 4.3. The others are estimates: without reads a chunk has a third fewer
+// products; a step of the combination reads 64 KiB of M from the second-level
+// cache and multiplies it by 8 columns; a launch in a graph waits for the one
+// before it to end.
+constexpr double kChunk = 3.3, kMapChunk = 2.5, kWideMapChunk = 3.5,
+                 kCombine = 4, kLaunch = 3;
+
+/// A split must be worth its workspace.
+constexpr double kGain = 0.9;
+constexpr int64_t kFewestChunks = 4; // of a segment
+constexpr int64_t kSegments[] = {2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32};
+} // namespace
+
+SegmentCosts prism::costsOf(const Unit &split) {
+  tile::ProgramOp program = programOf(split),
+                  maps = programOf(split.before.front());
+  return {split.target.gpu().multiprocessors, split.plan.getChunk(),
+          program.getValueBlocks(), maps.getValueBlocks(),
+          maps.getValueBlock() > program.getValueBlock()};
+}
+
+int64_t prism::bestSegments(const SegmentCosts &costs, int64_t steps,
+                            int64_t heads) {
+  int64_t chunks = llvm::divideCeil(steps, costs.chunk);
+  // A block of roles has a multiprocessor to itself.
+  auto waves = [&](int64_t blocks) {
+    return double(llvm::divideCeil(blocks, costs.multiprocessors));
+  };
+  int64_t best = 1;
+  double least = kGain * waves(heads * costs.blocks) * chunks * kChunk;
+  for (int64_t segments : kSegments) {
+    if (chunks < segments * kFewestChunks)
+      break;
+    int64_t each = llvm::divideCeil(chunks, segments);
+    double cost = waves(heads * costs.mapBlocks * (segments - 1)) * each *
+                      (costs.wideMaps ? kWideMapChunk : kMapChunk) +
+                  waves(heads * costs.blocks * segments) * each * kChunk +
+                  kCombine * (segments - 1) + 2 * kLaunch;
+    if (cost < least)
+      least = cost, best = segments;
+  }
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// Rows of the table
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Up to so many steps; heads up to each bound are split as it says.
+struct StepRange {
+  int64_t maxSteps;
+  std::vector<std::pair<int64_t, int64_t>> segmentsUpTo; // heads, segments
+};
+} // namespace
+
+/// The bounds stand for all between them and the ones before.
+static std::vector<StepRange> rangesOf(const SegmentCosts &costs) {
+  int64_t most = costs.multiprocessors / costs.blocks;
+  std::vector<int64_t> bounds;
+  for (int64_t heads : {1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 64})
+    if (heads < most)
+      bounds.push_back(heads);
+  std::vector<StepRange> ranges;
+  for (int64_t steps : {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536}) {
+    StepRange range{steps, {}};
+    for (int64_t heads : bounds) {
+      int64_t segments = bestSegments(costs, steps, heads);
+      if (!range.segmentsUpTo.empty() &&
+          range.segmentsUpTo.back().second == segments)
+        range.segmentsUpTo.back().first = heads;
+      else
+        range.segmentsUpTo.push_back({heads, segments});
+    }
+    while (!range.segmentsUpTo.empty() && range.segmentsUpTo.back().second == 1)
+      range.segmentsUpTo.pop_back();
+    if (!ranges.empty() && ranges.back().segmentsUpTo == range.segmentsUpTo)
+      ranges.back().maxSteps = steps;
+    else
+      ranges.push_back(std::move(range));
+  }
+  ranges.back().maxSteps = INT64_MAX;
+  return ranges;
+}
+
+std::vector<runtime::ChoiceRow>
+prism::addSegmentRows(const Unit &split, ArrayRef<runtime::ChoiceRow> whole) {
+  std::vector<runtime::ChoiceRow> rows;
+  for (const StepRange &range : rangesOf(costsOf(split))) {
+    for (auto [heads, segments] : range.segmentsUpTo) {
+      runtime::ChoiceRow row = whole.front();
+      row.maxSteps = range.maxSteps;
+      row.maxHeads = heads;
+      if (segments > 1)
+        row.valueBlock = 0; // one kernel splits
+      row.segments = segments;
+      rows.push_back(row);
+    }
+    for (runtime::ChoiceRow row : whole) {
+      row.maxSteps = range.maxSteps;
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+std::vector<std::string> prism::describeSegmentRows(const Unit &split) {
+  std::vector<std::string> lines;
+  for (const StepRange &range : rangesOf(costsOf(split))) {
+    std::string line =
+        range.maxSteps == INT64_MAX
+            ? "longer sequences"
+            : "up to " + std::to_string(range.maxSteps) + " steps";
+    for (auto [heads, segments] : range.segmentsUpTo)
+      line += ", " +
+              (segments > 1 ? std::to_string(segments) + " segments"
+                            : std::string("whole")) +
+              " up to " + std::to_string(heads) + " sequences x value heads";
+    lines.push_back(line + (range.segmentsUpTo.empty() ? ": whole" : ""));
+  }
+  return lines;
+}

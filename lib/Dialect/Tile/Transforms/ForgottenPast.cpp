@@ -1,0 +1,102 @@
+//===- ForgottenPast.cpp - Do decays kill the past? -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "ForgottenPast.h"
+#include "StateDependence.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace prism::tile;
+
+/// The keys that are scaled, rounded or masked.
+static Value keysBelow(Value keys) {
+  while (Operation *op = keys.getDefiningOp()) {
+    if (!isa<ScaleRowsOp, MaskRowsOp, arith::ExtFOp, arith::TruncFOp>(op))
+      break;
+    keys = op->getOperand(0);
+  }
+  return keys;
+}
+
+/// The sum that a factor is the exponential of the last element of.
+static GateSumOp sumBelow(Value factor) {
+  bool isExponential = false;
+  while (Operation *op = factor.getDefiningOp()) {
+    if (auto sum = dyn_cast<GateSumOp>(op))
+      return isExponential ? sum : GateSumOp();
+    if (!isa<math::ExpOp, SplatLastOp, arith::TruncFOp>(op))
+      break;
+    isExponential |= isa<math::ExpOp>(op);
+    factor = op->getOperand(0);
+  }
+  return {};
+}
+
+/// The views that gates are loaded from and summed over; fails on anything
+/// else.
+static LogicalResult collectViews(Value gates, scf::ForOp loop,
+                                  SmallVectorImpl<Value> &views) {
+  Operation *op = gates.getDefiningOp();
+  if (auto sum = dyn_cast_or_null<arith::AddFOp>(op))
+    return success(succeeded(collectViews(sum.getLhs(), loop, views)) &&
+                   succeeded(collectViews(sum.getRhs(), loop, views)));
+  auto floor = dyn_cast_or_null<arith::MaximumFOp>(op);
+  if (!floor || !matchPattern(floor.getRhs(), m_Constant()))
+    return failure();
+  Value number = floor.getLhs();
+  if (auto extension = number.getDefiningOp<arith::ExtFOp>())
+    number = extension.getIn();
+  auto load = number.getDefiningOp<LoadOp>();
+  if (!load || load.getIndices().size() != 1 ||
+      load.getIndices().front() != loop.getInductionVar() ||
+      !load.getView().getType().hasTime())
+    return failure();
+  views.push_back(load.getView());
+  return success();
+}
+
+/// Whether the only key that the state is read with, on the way to `value`, is
+/// `key`.
+static bool readsWith(Value value, Value key, scf::ForOp loop) {
+  SmallVector<Value> pending = {value};
+  llvm::DenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value next = pending.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (!seen.insert(next).second || !op || op->getBlock() != loop.getBody())
+      continue;
+    auto dot = dyn_cast<DotOp>(op);
+    if (dot && dot.getRhs() == loop.getRegionIterArgs().front() &&
+        (keysBelow(dot.getLhs()) != key || dot.getTransposeLhs()))
+      return false;
+    llvm::append_range(pending, op->getOperands());
+  }
+  return true;
+}
+
+SmallVector<Value> prism::tile::gatesThatBound(scf::ForOp loop) {
+  StateDependence dependence(loop->getParentOfType<ProgramOp>());
+  Value carried = loop.getRegionIterArgs().front(),
+        next = loop.getBody()->getTerminator()->getOperand(0), key;
+  // What is written, the last first: known values, and those of erases.
+  while (auto write = next.getDefiningOp<DotOp>()) {
+    if (dependence.contains(write.getRhs())) {
+      Value written = keysBelow(write.getLhs());
+      bool isOne = write.getTransposeLhs() && !key &&
+                   !written.getDefiningOp<InterleaveOp>();
+      if (!isOne || !readsWith(write.getRhs(), written, loop))
+        return {};
+      key = written;
+    }
+    next = write.getAcc();
+  }
+  auto decay = next.getDefiningOp<ScaleRowsOp>();
+  if (!key || !decay || decay.getInput() != carried)
+    return {};
+  GateSumOp sum = sumBelow(decay.getScale());
+  SmallVector<Value> views;
+  if (!sum || failed(collectViews(sum.getGates(), loop, views)))
+    return {};
+  return views;
+}

@@ -1,0 +1,335 @@
+//===- SplitSequence.cpp - One chunk loop as three launches ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Prism/Dialect/Tile/Transforms/SplitSequence.h"
+#include "AffineState.h"
+#include "ForgottenPast.h"
+#include "Prism/Dialect/Tile/Transforms/Passes.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace prism::tile;
+
+namespace prism::tile {
+#define GEN_PASS_DEF_TILESPLITSEQUENCE
+#include "Prism/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace prism::tile
+
+namespace {
+
+/// The parts of a program that a split replaces.
+struct ChunkLoop {
+  scf::ForOp loop;
+  LoadOp initial;     // null where the state starts from zero
+  StoreOp finalStore; // of the loop's result
+};
+
+class Splitter {
+public:
+  Splitter(ProgramOp program, int64_t combineBlock)
+      : program(program), combineBlock(combineBlock) {}
+  FailureOr<SplitPrograms> split(std::string &whyNot);
+
+private:
+  static FailureOr<ChunkLoop> findLoop(ProgramOp program, std::string &whyNot);
+  OwningOpRef<ProgramOp> copyOf(StringRef suffix, StringRef segments);
+  void addIntermediates(ProgramOp copy);
+  OwningOpRef<ProgramOp> makeMaps();
+  Value skipForgotten(OpBuilder &builder, scf::ForOp loop, Value columns,
+                      Value first);
+  OwningOpRef<ProgramOp> makeCombine();
+  OwningOpRef<ProgramOp> makeSegments();
+  Value nextStart(OpBuilder &builder, Location loc, Value state, Value segment,
+                  Value column, BlockArgument map);
+
+  ProgramOp program;
+  int64_t combineBlock;
+  RankedTensorType state; // K x columns of a block
+  int64_t keys = 0, mapColumns = 0;
+  bool diagonal = false;
+};
+
+} // namespace
+
+/// exp of less is 0 in f32.
+static constexpr double kForgotten = -104.0;
+/// A first column that has no unit anywhere.
+static constexpr int64_t kNowhere = int64_t(1) << 40;
+
+/// A loop over all chunks that carries one tile, which comes from an initial
+/// state or zero and goes to a final state.
+FailureOr<ChunkLoop> Splitter::findLoop(ProgramOp program,
+                                        std::string &whyNot) {
+  auto decline = [&](const Twine &reason) {
+    whyNot = reason.str();
+    return failure();
+  };
+  ChunkLoop parts;
+  SmallVector<scf::ForOp> loops(program.getBody().getOps<scf::ForOp>());
+  if (loops.size() != 1)
+    return decline("it has " + Twine(loops.size()) + " loops, expected one");
+  parts.loop = loops.front();
+  APInt lower, step;
+  if (!matchPattern(parts.loop.getLowerBound(), m_ConstantInt(&lower)) ||
+      !matchPattern(parts.loop.getStep(), m_ConstantInt(&step)) ||
+      !lower.isZero() || step != program.getChunk() ||
+      !parts.loop.getUpperBound().getDefiningOp<LengthOp>())
+    return decline("its loop does not go over all chunks of a sequence");
+  if (parts.loop.getNumRegionIterArgs() != 1 ||
+      !isa<RankedTensorType>(parts.loop.getResult(0).getType()))
+    return decline("its loop does not carry one state");
+  Value init = parts.loop.getInitArgs().front(),
+        result = parts.loop.getResult(0);
+  parts.initial = init.getDefiningOp<LoadOp>();
+  if (!parts.initial && !matchPattern(init, m_AnyZeroFloat()))
+    return decline("its state starts neither from zero nor from an argument");
+  if (result.hasOneUse())
+    parts.finalStore = dyn_cast<StoreOp>(*result.user_begin());
+  if (!parts.finalStore)
+    return decline("its last state is not stored once");
+  return parts;
+}
+
+//===----------------------------------------------------------------------===//
+// Signatures
+//===----------------------------------------------------------------------===//
+
+/// The program under another name, with the arrays of the workspace as
+/// arguments.
+OwningOpRef<ProgramOp> Splitter::copyOf(StringRef suffix, StringRef segments) {
+  OwningOpRef<ProgramOp> copy = program.clone();
+  copy->setSymName((program.getSymName() + "_" + suffix).str());
+  copy->setSegments(segments);
+  addIntermediates(*copy);
+  return copy;
+}
+
+void Splitter::addIntermediates(ProgramOp copy) {
+  MLIRContext *context = copy.getContext();
+  Builder builder(context);
+  SmallVector<Type> types(copy.getArgumentTypes());
+  SmallVector<Attribute> attrs(copy.getArgAttrs()->getValue());
+  bool scans = copy.getSegmentItems() == SegmentItems::Scan;
+  auto add = [&](StringRef name, int64_t columns) {
+    SmallVector<int64_t> shape = {keys, columns};
+    if (scans)
+      shape.insert(shape.begin(), ShapedType::kDynamic);
+    types.push_back(ViewType::get(context, shape, state.getElementType()));
+    auto attr = ArgumentAttr::get(
+        context, builder.getStringAttr(name), builder.getStringAttr("nhskv"),
+        copy.getValueHeads(), builder.getStringAttr(kIntermediate),
+        /*optional=*/false);
+    attrs.push_back(
+        builder.getDictionaryAttr(builder.getNamedAttr("tile.arg", attr)));
+    copy.getBody().addArgument(types.back(), copy.getLoc());
+  };
+  add(kSegmentMap, copy.getValues() + mapColumns);
+  add(kSegmentStart, copy.getValues());
+  copy.setFunctionType(builder.getFunctionType(types, {}));
+  copy.setArgAttrsAttr(builder.getArrayAttr(attrs));
+}
+
+static BlockArgument mapOf(ProgramOp copy) {
+  return copy.getBody().getArguments().drop_back().back();
+}
+static BlockArgument startOf(ProgramOp copy) {
+  return copy.getBody().getArguments().back();
+}
+
+/// Erases what nothing needs any more, reads included.
+static void eraseUnused(ProgramOp copy) {
+  IRRewriter rewriter(copy.getContext());
+  (void)runRegionDCE(rewriter, copy->getRegions());
+}
+
+//===----------------------------------------------------------------------===//
+// The three programs
+//===----------------------------------------------------------------------===//
+
+/// Where decays leave nothing of a state, M is zero: its columns take no steps
+/// and have no units. Returns where the units start.
+Value Splitter::skipForgotten(OpBuilder &builder, scf::ForOp loop,
+                              Value columns, Value first) {
+  SmallVector<Value> gates = gatesThatBound(loop);
+  if (diagonal || gates.empty())
+    return first;
+  Location loc = loop.getLoc();
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  Value ofMap = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
+                                      first, index(0));
+  Value total;
+  for (Value view : gates) {
+    Value sum =
+        SumStepsOp::create(builder, loc, builder.getF64Type(), view, ofMap);
+    total =
+        total ? Value(arith::AddFOp::create(builder, loc, total, sum)) : sum;
+  }
+  Value limit = arith::ConstantOp::create(builder, loc,
+                                          builder.getF64FloatAttr(kForgotten));
+  Value dead = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT,
+                                     total, limit);
+  Value length = arith::SelectOp::create(builder, loc, dead, index(0),
+                                         loop.getUpperBound());
+  loop.getUpperBoundMutable().assign(length);
+  return arith::SelectOp::create(builder, loc, dead, index(kNowhere), first);
+}
+
+OwningOpRef<ProgramOp> Splitter::makeMaps() {
+  OwningOpRef<ProgramOp> copy = copyOf("maps", "inner");
+  std::string none;
+  ChunkLoop parts = *findLoop(*copy, none);
+  for (auto store :
+       llvm::make_early_inc_range(parts.loop.getBody()->getOps<StoreOp>()))
+    store.erase();
+  OpBuilder builder(parts.loop);
+  Location loc = parts.loop.getLoc();
+  Value columns = ValueOffsetOp::create(builder, loc, builder.getIndexType());
+  Value first = arith::SubIOp::create(
+      builder, loc, columns,
+      arith::ConstantIndexOp::create(builder, loc, program.getValues()));
+  first = skipForgotten(builder, parts.loop, columns, first);
+  Value start = UnitColumnsOp::create(builder, loc, state, first, diagonal);
+  parts.loop.getInitArgsMutable().assign(start);
+  builder.setInsertionPoint(parts.finalStore);
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  StoreOp::create(builder, loc, parts.loop.getResult(0), mapOf(*copy),
+                  ValueRange{zero, columns});
+  parts.finalStore.erase();
+  copy->setValues(program.getValues() + mapColumns);
+  eraseUnused(*copy);
+  return copy;
+}
+
+/// M S + B of one segment.
+Value Splitter::nextStart(OpBuilder &builder, Location loc, Value state,
+                          Value segment, Value column, BlockArgument map) {
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  auto type = cast<RankedTensorType>(state.getType());
+  auto load = [&](int64_t columns, Value first) -> Value {
+    return LoadOp::create(builder, loc, type.clone({keys, columns}), map,
+                          ValueRange{segment, zero, first}, /*one_step=*/true);
+  };
+  Value b = load(type.getDimSize(1), column);
+  Value m =
+      load(mapColumns,
+           arith::ConstantIndexOp::create(builder, loc, program.getValues()));
+  if (!diagonal)
+    return DotOp::create(builder, loc, type, m, state, b,
+                         /*transpose_lhs=*/false, /*transpose_rhs=*/false);
+  auto vector = RankedTensorType::get({keys}, type.getElementType());
+  Value factors = SumColumnsOp::create(builder, loc, vector, m);
+  Value kept = ScaleRowsOp::create(builder, loc, type, state, factors);
+  return arith::AddFOp::create(builder, loc, kept, b);
+}
+
+OwningOpRef<ProgramOp> Splitter::makeCombine() {
+  OwningOpRef<ProgramOp> copy = copyOf("combine", "scan");
+  std::string none;
+  ChunkLoop parts = *findLoop(*copy, none);
+  int64_t columns = std::min<int64_t>(combineBlock, program.getValues());
+  copy->setValueBlock(columns);
+  copy->setReverse(false);
+  OpBuilder builder(parts.loop);
+  Location loc = parts.loop.getLoc();
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  RankedTensorType type = state.clone({keys, columns});
+  Value zero = index(0), one = index(1);
+  Value column = ValueOffsetOp::create(builder, loc, builder.getIndexType());
+  Value count = LengthOp::create(builder, loc, builder.getIndexType());
+  Value last = arith::SubIOp::create(builder, loc, count, one);
+  Value start;
+  if (parts.initial)
+    start = LoadOp::create(builder, loc, type, parts.initial.getView(),
+                           ValueRange{zero, column}, /*one_step=*/false);
+  else
+    start = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  StoreOp::create(builder, loc, start, startOf(*copy),
+                  ValueRange{zero, zero, column}, /*one_step=*/true);
+  scf::ForOp::create(
+      builder, loc, zero, last, one, ValueRange{start},
+      [&](OpBuilder &nested, Location, Value segment, ValueRange carried) {
+        Value next = nextStart(nested, loc, carried.front(), segment, column,
+                               mapOf(*copy));
+        Value after = arith::AddIOp::create(nested, loc, segment, one);
+        StoreOp::create(nested, loc, next, startOf(*copy),
+                        ValueRange{after, zero, column}, /*one_step=*/true);
+        scf::YieldOp::create(nested, loc, next);
+      });
+  parts.finalStore.erase();
+  parts.loop.erase();
+  eraseUnused(*copy);
+  return copy;
+}
+
+OwningOpRef<ProgramOp> Splitter::makeSegments() {
+  OwningOpRef<ProgramOp> copy = copyOf("segments", "all");
+  std::string none;
+  ChunkLoop parts = *findLoop(*copy, none);
+  OpBuilder builder(parts.loop);
+  Location loc = parts.loop.getLoc();
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value columns = ValueOffsetOp::create(builder, loc, builder.getIndexType());
+  Value start = LoadOp::create(builder, loc, state, startOf(*copy),
+                               ValueRange{zero, columns}, /*one_step=*/false);
+  parts.loop.getInitArgsMutable().assign(start);
+  eraseUnused(*copy);
+  return copy;
+}
+
+FailureOr<SplitPrograms> Splitter::split(std::string &whyNot) {
+  if (program.getSegments()) {
+    whyNot = "it is split already";
+    return failure();
+  }
+  FailureOr<ChunkLoop> parts = findLoop(program, whyNot);
+  if (failed(parts))
+    return failure();
+  FailureOr<AffineState> affine = AffineState::analyze(parts->loop, whyNot);
+  if (failed(affine))
+    return failure();
+  state = cast<RankedTensorType>(parts->loop.getResult(0).getType());
+  keys = state.getDimSize(0);
+  diagonal = affine->isDiagonal();
+  mapColumns = diagonal ? 1 : keys;
+  return SplitPrograms{makeMaps(), makeCombine(), makeSegments()};
+}
+
+FailureOr<SplitPrograms> prism::tile::splitSequence(ProgramOp program,
+                                                    int64_t combineBlock,
+                                                    std::string &whyNot) {
+  return Splitter(program, combineBlock).split(whyNot);
+}
+
+namespace {
+struct SplitSequencePass
+    : prism::tile::impl::TileSplitSequenceBase<SplitSequencePass> {
+  using TileSplitSequenceBase::TileSplitSequenceBase;
+  void runOnOperation() override {
+    SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
+    for (ProgramOp program : programs) {
+      std::string whyNot;
+      FailureOr<SplitPrograms> made =
+          splitSequence(program, combineBlock, whyNot);
+      if (failed(made)) {
+        remark::missed(
+            program.getLoc(),
+            remark::RemarkOpts::name("SplitSequence").category("tile"))
+            << whyNot;
+        continue;
+      }
+      OpBuilder builder(program);
+      for (OwningOpRef<ProgramOp> *part :
+           {&made->maps, &made->combine, &made->segments})
+        builder.insert(part->release());
+      program.erase();
+    }
+  }
+};
+} // namespace

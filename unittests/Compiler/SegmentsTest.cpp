@@ -1,0 +1,95 @@
+//===- SegmentsTest.cpp - Into how many segments --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Segments.h"
+#include "TestEntry.h"
+
+using namespace mlir;
+using namespace prism;
+
+namespace {
+
+/// 132 multiprocessors; two blocks a head, and for its maps two wide ones.
+SegmentCosts hopper() { return {132, 64, 2, 2, true}; }
+
+TEST(BestSegments, FewHeadsFillTheChip) {
+  // 8 heads x 2 blocks x 8 segments = 128 of 132.
+  EXPECT_EQ(bestSegments(hopper(), 8192, 8), 8);
+  EXPECT_EQ(bestSegments(hopper(), 8192, 16), 4);
+  // As many blocks as multiprocessors, or half as many: maps and segments cost
+  // more than they save.
+  EXPECT_EQ(bestSegments(hopper(), 8192, 32), 1);
+  EXPECT_EQ(bestSegments(hopper(), 8192, 66), 1);
+  EXPECT_EQ(bestSegments(hopper(), 8192, 1000), 1);
+}
+
+TEST(BestSegments, SegmentsKeepSomeChunks) {
+  // Fewer than four chunks for each of two.
+  EXPECT_EQ(bestSegments(hopper(), 7 * 64, 1), 1);
+  EXPECT_EQ(bestSegments(hopper(), 0, 1), 1);
+  for (int64_t steps : {512, 1000, 4096, 100000})
+    for (int64_t heads : {1, 2, 5, 11})
+      EXPECT_LE(bestSegments(hopper(), steps, heads) * 4,
+                llvm::divideCeil(steps, 64) + 4)
+          << steps << " steps, " << heads << " heads";
+}
+
+TEST(BestSegments, NarrowMapsNeedTwiceTheBlocks) {
+  SegmentCosts narrow = hopper();
+  narrow.mapBlocks = 4;
+  narrow.wideMaps = false;
+  // Maps of two segments fill the chip already.
+  EXPECT_EQ(bestSegments(narrow, 8192, 16), 3);
+}
+
+/// A unit that splits, of a model with two blocks of value columns.
+struct Rows : testing::Test {
+  test::Context context;
+  OwningOpRef<ModuleOp> module;
+  std::vector<Unit> units;
+  void SetUp() override {
+    module = test::importText(
+        R"({"prism_spec": 1, "family": "gated_deltanet", "name": "g",
+            "dims": {"B": null, "T": null, "H": 2, "K": 128, "V": 128},
+            "dtype": {"io": "bf16"}, "entries": ["forward"]})",
+        context.mlir);
+    std::string error;
+    auto target = targetinfo::parseTarget("cuda:sm_90a", error);
+    auto found = buildUnits(*module->getOps<func::FuncOp>().begin(), *target,
+                            CompileOptions());
+    ASSERT_TRUE(succeeded(found));
+    units = std::move(*found);
+  }
+  const Unit &split() {
+    return *llvm::find_if(units, [](const Unit &u) { return u.isSplit(); });
+  }
+};
+
+TEST_F(Rows, EveryCallFindsItsRow) {
+  std::vector<runtime::ChoiceRow> whole = {
+      {runtime::Target::Cuda, INT64_MAX, 66, "chunk", 64},
+      {runtime::Target::Cuda, INT64_MAX, INT64_MAX, "chunk", 128}};
+  std::vector<runtime::ChoiceRow> rows = addSegmentRows(split(), whole);
+  SegmentCosts costs = costsOf(split());
+  EXPECT_EQ(costs.blocks, 2);
+  EXPECT_EQ(costs.mapBlocks, 2);
+  EXPECT_TRUE(costs.wideMaps);
+  auto find = [&](int64_t steps, int64_t heads) {
+    return *llvm::find_if(rows, [&](const runtime::ChoiceRow &row) {
+      return steps <= row.maxSteps && heads <= row.maxHeads;
+    });
+  };
+  // The bounds of the rows are the cost function's own.
+  for (int64_t steps : {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536})
+    for (int64_t heads : {1, 2, 4, 8, 16, 32, 64})
+      EXPECT_EQ(find(steps, heads).segments, bestSegments(costs, steps, heads))
+          << steps << " steps, " << heads << " heads";
+  EXPECT_EQ(find(8192, 8).valueBlock, 0);
+  EXPECT_EQ(find(8192, 64).valueBlock, 64);
+  EXPECT_EQ(find(8192, 67).valueBlock, 128);
+  EXPECT_EQ(find(INT64_MAX, INT64_MAX).valueBlock, 128);
+  EXPECT_GT(find(INT64_MAX, 1).segments, 8);
+}
+
+} // namespace
