@@ -3,8 +3,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prism/Compiler/Explain.h"
-#include "Segments.h"
 #include "Prism/Analysis/Transition.h"
+#include "Segments.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 

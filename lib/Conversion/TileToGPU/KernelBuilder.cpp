@@ -300,8 +300,8 @@ KernelBuilder::Access KernelBuilder::locate(unsigned i, const Item &item,
   if (item.segment && argument.getRole().getValue() == "final_state")
     access.present =
         b.both(access.present,
-               arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                                     item.segment, b.sub(segments, b.i64(1))));
+               arith::CmpIOp::create(b, arith::CmpIPredicate::eq, item.segment,
+                                     b.sub(segments, b.i64(1))));
   bool isIntermediate = argument.getRole().getValue() == kIntermediate;
   Value offset = b.i64(0);
   StringRef axes = argument.getAxes().getValue();

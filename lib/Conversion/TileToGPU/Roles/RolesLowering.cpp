@@ -78,6 +78,9 @@ void BlockEmitter::emit() {
                               b.i32(31), NVVM::ShflKind::idx, UnitAttr());
   for (Operation &op : kernel.getProgram().getBody().getOps())
     kernel.cloneScalarOp(&op);
+  // The copy engine may write next where they were added up.
+  if (!kernel.getProgram().getBody().getOps<SumStepsOp>().empty())
+    in.fenceForAsync();
   initialiseBarriers();
   if (plan.cluster > 1)
     rank = in.rank();
