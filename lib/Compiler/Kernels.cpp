@@ -117,7 +117,9 @@ static FailureOr<std::vector<CompiledKernel>> compileForCuda(const Unit &unit) {
   tile::ProgramOp program;
   OwningOpRef<ModuleOp> module = copyForKernel(unit, symbol, program);
   const targetinfo::GPUInfo &gpu = unit.target.gpu();
+  // The conversion erases the program.
   const runtime::EntryInfo entry = describeEntry(program, unit.entry);
+  const size_t intermediates = describeIntermediates(program).size();
   kernel.info = describe(unit, symbol, program);
   kernel.info.target = runtime::Target::Cuda;
   kernel.info.chip = gpu.chip;
@@ -133,8 +135,8 @@ static FailureOr<std::vector<CompiledKernel>> compileForCuda(const Unit &unit) {
   kernel.info.itemsPerBlock = converted->itemsPerBlock;
   for (const tiletogpu::TensorMapBox &box : converted->tensorMaps) {
     kernel.info.tensorMaps.push_back({box.argument, box.rows, box.columns});
-    [[maybe_unused]] bool isRows = entry.locate(
-        kernel.info.tensorMaps.back(), describeIntermediates(program).size());
+    [[maybe_unused]] bool isRows =
+        entry.locate(kernel.info.tensorMaps.back(), intermediates);
     assert(isRows && "a tensor map of an argument that cannot have one");
   }
   if (!converted->declined.empty())
