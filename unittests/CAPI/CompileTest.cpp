@@ -117,7 +117,7 @@ TEST(Compile, WrongTextsAndOptions) {
   prismCompileOptionsSetPlan(plan.get(), R"({"chunks": 3})", "p.json");
   EXPECT_STREQ(prismDiagnosticText(failing(deltaRule(), plan.get()).get()),
                "error: p.json: /chunks: is not a key of a plan (schedule, "
-               "chunk, value_block, stages); did you mean 'chunk'?");
+               "chunk, value_block, stages, segments); did you mean 'chunk'?");
   prismCompileOptionsSetPlan(plan.get(), R"({"decoded": {"chunk": 1}})",
                              nullptr);
   EXPECT_STREQ(prismDiagnosticMessage(failing(deltaRule(), plan.get()).get()),
