@@ -20,13 +20,15 @@ from recurrence import H, K, V, inputs, spec
 
 class Fake(ctypes.Structure):
     _fields_ = [(n, ctypes.c_int) for n in
-                "initResult version capability syncResult parameterBytes retained pushed modules allocations events "
+                "initResult version capability syncResult parameterBytes encodeResult retained pushed modules allocations events "
                 "launches synchronizations".split()]
     _fields_ += [("image", ctypes.c_char * 64), ("sharedAttribute", ctypes.c_int), ("grid", ctypes.c_uint),
                  ("block", ctypes.c_uint), ("shared", ctypes.c_uint), ("stream", ctypes.c_void_p),
-                 ("wordCount", ctypes.c_int), ("words", ctypes.c_uint64 * 64)]
+                 ("wordCount", ctypes.c_int), ("words", ctypes.c_uint64 * 64), ("grids", ctypes.c_uint * 8)]
 
-fake = Fake.in_dll(ctypes.CDLL(DRIVER), "fake")
+driver = ctypes.CDLL(DRIVER)
+assert ctypes.sizeof(Fake) == ctypes.c_uint.in_dll(driver, "fakeSize").value, "the layout of unittests/Runtime/FakeCuda.h"
+fake = Fake.in_dll(driver, "fake")
 fake.version, fake.capability = 13000, 90
 pointer = ctypes.pythonapi.PyCapsule_GetPointer
 pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]

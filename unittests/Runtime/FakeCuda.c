@@ -15,6 +15,8 @@
 #include <string.h>
 
 struct FakeCuda fake;
+// For who knows the struct by another language.
+const unsigned fakeSize = sizeof(fake);
 
 static int marker; /* what handles point to */
 
