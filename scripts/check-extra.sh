@@ -1,7 +1,8 @@
 #!/bin/bash
 # What is too slow for every change: sanitizers, the build without the precompiled
-# header, the Python package installed by pip beside PyTorch and JAX, static analysis. Runs after check.sh within PRISM_EXTRA_SECONDS
-# (default 1500) and says what it left out for lack of time.
+# header, the Python package installed by pip beside PyTorch and JAX, static
+# analysis. Runs after check.sh within PRISM_EXTRA_SECONDS (default 1500) and says
+# what it left out for lack of time.
 # usage: check-extra.sh [sanitizers|includes|python|tidy]...     default: all
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -51,8 +52,9 @@ python() {
   timeout "$(remaining)" "$framework_venv/bin/pip" install -q --disable-pip-version-check \
     "${python_wheels[@]}" "${framework_wheels[@]}" mypy==2.4.1 || return 1
   timeout "$(remaining)" "$framework_venv/bin/pip" install -q --disable-pip-version-check --no-build-isolation \
-    --force-reinstall --no-deps "$root" -C cmake.source-dir=python -C cmake.define.CMAKE_PREFIX_PATH="$prefix" \
-    -C build-dir="$root/out/build-wheel" || return 1
+    --force-reinstall --no-deps "$root" --config-settings=cmake.source-dir=python \
+    --config-settings=cmake.define.CMAKE_PREFIX_PATH="$prefix" \
+    --config-settings=build-dir="$root/out/build-wheel" || return 1
   # What a user's type checker sees, and the package's own code.
   "$framework_venv/bin/python" -m mypy --strict "$root/python/prism" || return 1
   PYTHONDONTWRITEBYTECODE=1 timeout "$(remaining)" "$framework_venv/bin/python" -m pytest -q -p no:cacheprovider \

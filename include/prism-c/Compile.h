@@ -1,5 +1,4 @@
-/*===- Compile.h - From a spec to a program ------------------------*- C
--*-===*\
+/*===- Compile.h - From a spec to a program ----------------------*- C -*-===*\
 |* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
 |*===----------------------------------------------------------------------===*|
 |*                                                                            *|
@@ -46,7 +45,7 @@ PRISM_API void prismCompileOptionsSetFile(PrismCompileOptions *,
 PRISM_API void prismCompileOptionsSetAssemble(PrismCompileOptions *,
                                               int assemble);
 
-typedef enum PrismSyntax {
+typedef enum PrismSyntax PRISM_C_ANY_INT {
   PRISM_SYNTAX_JSON = 0, /* a spec; the default */
   PRISM_SYNTAX_MLIR = 1  /* a module in the scan dialect */
 } PrismSyntax;

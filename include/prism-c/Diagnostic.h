@@ -1,5 +1,4 @@
-/*===- Diagnostic.h - What went wrong, and where -------------------*- C
--*-===*\
+/*===- Diagnostic.h - What went wrong, and where -----------------*- C -*-===*\
 |* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
 |*===----------------------------------------------------------------------===*|
 |*                                                                            *|

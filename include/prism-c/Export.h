@@ -1,5 +1,4 @@
-/*===- Export.h - Marks what libPrismC exports ---------------------*- C
--*-===*\
+/*===- Export.h - Marks what libPrismC exports -------------------*- C -*-===*\
 |* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
 \*===----------------------------------------------------------------------===*/
 
@@ -15,9 +14,13 @@
 #ifdef __cplusplus
 #define PRISM_C_BEGIN extern "C" {
 #define PRISM_C_END }
+/* A caller may give a wrong number for an enumerator and be told so: in C++ only
+ * a fixed type may hold one. */
+#define PRISM_C_ANY_INT : int
 #else
 #define PRISM_C_BEGIN
 #define PRISM_C_END
+#define PRISM_C_ANY_INT
 #endif
 
 #endif /* PRISM_C_EXPORT_H */

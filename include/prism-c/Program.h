@@ -1,5 +1,4 @@
-/*===- Program.h - Programs, their entries and arguments -----------*- C
--*-===*\
+/*===- Program.h - Programs, their entries and arguments ---------*- C -*-===*\
 |* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
 |*===----------------------------------------------------------------------===*|
 |*                                                                            *|
@@ -56,7 +55,7 @@ PRISM_API const PrismEntry *prismProgramEntry(const PrismProgram *,
 
 PRISM_API const char *prismEntryName(const PrismEntry *);
 
-typedef enum PrismDType {
+typedef enum PrismDType PRISM_C_ANY_INT {
   PRISM_DTYPE_F64 = 0,
   PRISM_DTYPE_F32 = 1,
   PRISM_DTYPE_BF16 = 2,

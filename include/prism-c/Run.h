@@ -1,5 +1,4 @@
-/*===- Run.h - Running an entry on arrays --------------------------*- C
--*-===*\
+/*===- Run.h - Running an entry on arrays ------------------------*- C -*-===*\
 |* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
 |*===----------------------------------------------------------------------===*|
 |*                                                                            *|

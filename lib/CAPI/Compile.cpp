@@ -181,6 +181,13 @@ static void giveError(Answer &answer, PrismDiagnostic **error) {
 static PrismProgram *compile(const char *text, size_t length,
                              const PrismCompileOptions &options,
                              PrismDiagnostic **error) {
+  if (options.syntax != PRISM_SYNTAX_JSON &&
+      options.syntax != PRISM_SYNTAX_MLIR) {
+    setError(error, PRISM_KIND_USAGE,
+             {"expected a PrismSyntax, found " +
+              std::to_string(int(options.syntax))});
+    return nullptr;
+  }
   auto compiler = loadCompiler(nullptr);
   if (!compiler) {
     setError(error, PRISM_KIND_COMPILER, compiler.failure());

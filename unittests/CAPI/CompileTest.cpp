@@ -127,6 +127,15 @@ TEST(Compile, WrongTextsAndOptions) {
   EXPECT_TRUE(compile(deltaRule(), plan.get()));
 }
 
+TEST(Compile, AnUnknownSyntaxIsRefused) {
+  Options options(prismCompileOptionsCreate());
+  prismCompileOptionsSetSyntax(options.get(), PrismSyntax(2));
+  auto error = failing(deltaRule(), options.get());
+  EXPECT_EQ(prismDiagnosticKind(error.get()), PRISM_KIND_USAGE);
+  EXPECT_STREQ(prismDiagnosticMessage(error.get()),
+               "expected a PrismSyntax, found 2");
+}
+
 TEST(Compile, AModulesErrorHasItsPlaceAndIsTold) {
   Options options(prismCompileOptionsCreate());
   prismCompileOptionsSetSyntax(options.get(), PRISM_SYNTAX_MLIR);
