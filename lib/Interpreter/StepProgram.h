@@ -1,11 +1,9 @@
-//===- StepProgram.h - One step of a recurrence, made ready -------*- C++
-//-*-===//
+//===- StepProgram.h - One step of a recurrence, made ready -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // The step region as a list of closures over one flat array of doubles. Every
-// value of the region has a slot in it; nothing is looked up or allocated while
-// steps run.
+// value of the region has a slot in it; nothing is looked up while steps run.
 //
 //===----------------------------------------------------------------------===//
 

@@ -11,12 +11,7 @@
 
 namespace prism::runtime {
 
-static constexpr int64_t alignment = 64;       // of a thread's workspace
-static constexpr int64_t arrayAlignment = 256; // of the arrays between launches
-
-static int64_t roundUp(int64_t bytes, int64_t to) {
-  return (bytes + to - 1) / to * to;
-}
+static constexpr int64_t alignment = 64; // of a thread's workspace
 
 int isaLevel(const std::string &isa) {
   if (isa == "x86-64")
@@ -99,10 +94,9 @@ std::optional<int64_t> CpuPlayer::workspaceBytes(const CpuKernel &kernel,
       intermediateBytes(kernel.intermediates, sizes, kernel.segments);
   int64_t total = 0;
   if (!arrays ||
-      __builtin_add_overflow(*arrays, roundUp(bytes, arrayAlignment), &total) ||
-      total > INT64_MAX - arrayAlignment)
+      __builtin_add_overflow(*arrays, roundUp(bytes, arrayAlignment), &total))
     return std::nullopt;
-  return roundUp(total, arrayAlignment);
+  return total;
 }
 
 Status CpuPlayer::reserve(int64_t bytes) {

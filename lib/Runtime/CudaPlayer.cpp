@@ -15,7 +15,6 @@ namespace prism::runtime {
 static constexpr int64_t maxImageBytes = int64_t(1) << 30;
 static constexpr int64_t maxParameterBytes = 4096; // on every chip
 static constexpr int64_t maxGrid = INT32_MAX;
-static constexpr int64_t workspaceAlignment = 256;
 
 /// A device's primary context, held for as long as anything uses it.
 struct CudaContext {
@@ -300,9 +299,9 @@ Status CudaDevice::launch(const CudaKernel &kernel, const Call &call,
     return Failure{"the call needs more workspace than 64 bits count"};
   auto address = reinterpret_cast<uintptr_t>(workspace.data);
   if (workspace.bytes < *needed || (*needed > 0 && !address) ||
-      address % workspaceAlignment)
+      address % arrayAlignment)
     return Failure{"expected a workspace of " + std::to_string(*needed) +
-                   " bytes, aligned to " + std::to_string(workspaceAlignment) +
+                   " bytes, aligned to " + std::to_string(arrayAlignment) +
                    ", found " + std::to_string(workspace.bytes) + " bytes"};
   Call split =
       splitCall(call, state.intermediates, kernel.segments, workspace.data);

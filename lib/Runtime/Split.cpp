@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
+#include "Support.h"
 #include "prism-runtime/Bind.h"
 
 namespace prism::runtime {
-
-static constexpr int64_t arrayAlignment = 256;
 
 /// Bytes of one array, rounded up; nothing on overflow.
 static std::optional<int64_t> bytesOf(const ArgumentInfo &array,
@@ -14,7 +13,7 @@ static std::optional<int64_t> bytesOf(const ArgumentInfo &array,
   std::optional<int64_t> bytes = byteSize(array.dtype, shapeOf(array, sizes));
   if (!bytes || *bytes > INT64_MAX - arrayAlignment)
     return std::nullopt;
-  return (*bytes + arrayAlignment - 1) / arrayAlignment * arrayAlignment;
+  return roundUp(*bytes, arrayAlignment);
 }
 
 std::optional<int64_t>

@@ -35,6 +35,13 @@ std::string nearest(const std::string &wrong,
 std::string didYouMean(const std::string &wrong,
                        const std::vector<std::string> &names);
 
+/// Of the arrays between launches, and so of a workspace.
+inline constexpr int64_t arrayAlignment = 256;
+
+inline int64_t roundUp(int64_t bytes, int64_t to) {
+  return (bytes + to - 1) / to * to;
+}
+
 /// A whole file of at most `limit` bytes.
 Result<std::string> readFile(const std::string &path, int64_t limit);
 

@@ -3,8 +3,8 @@
 //===----------------------------------------------------------------------===//
 //
 // One function a family: its inputs and its steps, in the order of its paper's
-// equation. docs/Families.md has the equations and their sources. These are the
-// only files of the compiler that know a family's name.
+// equation. docs/Families.md has the equations and their sources. No file
+// outside of lib/Spec knows a family's name.
 //
 //===----------------------------------------------------------------------===//
 

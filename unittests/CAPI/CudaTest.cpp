@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Runtime/FakeCuda.h"
+#include "../Runtime/FreshFakeCuda.h"
 #include "DeltaRule.h"
 
 #include <gtest/gtest.h>
@@ -24,13 +24,8 @@ struct Gpu : testing::Test {
   Device device;
 
   void SetUp() override {
-    void *library = dlopen(PRISM_TEST_DRIVER, RTLD_NOW | RTLD_LOCAL);
-    ASSERT_TRUE(library) << dlerror();
-    fake = static_cast<FakeCuda *>(dlsym(library, "fake"));
-    ASSERT_TRUE(fake);
-    *fake = FakeCuda();
-    fake->version = 13000;
-    fake->capability = 90;
+    fake = freshFakeCuda();
+    ASSERT_TRUE(fake) << dlerror();
     Options options(prismCompileOptionsCreate());
     prismCompileOptionsAddTarget(options.get(), "cuda:sm_90a");
     prismCompileOptionsSetAssemble(options.get(), 0);

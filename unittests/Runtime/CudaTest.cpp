@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FakeCuda.h"
+#include "FreshFakeCuda.h"
 #include "TestBundle.h"
 
 #include <dlfcn.h>
@@ -26,13 +26,8 @@ struct Cuda : testing::Test {
   Sizes sizes;
 
   void SetUp() override {
-    void *library = dlopen(PRISM_TEST_DRIVER, RTLD_NOW | RTLD_LOCAL);
-    ASSERT_TRUE(library) << dlerror();
-    fake = static_cast<FakeCuda *>(dlsym(library, "fake"));
-    ASSERT_TRUE(fake);
-    *fake = FakeCuda();
-    fake->version = 13000;
-    fake->capability = 90;
+    fake = freshFakeCuda();
+    ASSERT_TRUE(fake) << dlerror();
     fake->parameterBytes = 208;
     writeBundle(folder / "b");
     writeFile(folder / "b/k.ptx", "PTX 90a");

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
-#include "FakeCuda.h"
+#include "FreshFakeCuda.h"
 #include "TestBundle.h"
 
 #include <dlfcn.h>
@@ -208,12 +208,8 @@ TEST(Split, Selected) {
 //===----------------------------------------------------------------------===//
 
 TEST(Split, LaunchedInOrder) {
-  void *library = dlopen(PRISM_TEST_DRIVER, RTLD_NOW | RTLD_LOCAL);
-  ASSERT_TRUE(library) << dlerror();
-  auto *fake = static_cast<FakeCuda *>(dlsym(library, "fake"));
-  *fake = FakeCuda();
-  fake->version = 13000;
-  fake->capability = 90;
+  FakeCuda *fake = freshFakeCuda();
+  ASSERT_TRUE(fake) << dlerror();
   fake->parameterBytes = (26 + 2 + 4 + 3 + 1) * 8;
   TempFolder folder;
   writeBundle(folder / "b");

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
-#include "FakeCuda.h"
+#include "FreshFakeCuda.h"
 #include "TestBundle.h"
 #include "prism-runtime/TensorMaps.h"
 
@@ -151,12 +151,8 @@ TEST_F(Maps, BehindTheWords) {
 }
 
 TEST_F(Maps, ThePlayerHasTheDriverMakeThem) {
-  void *library = dlopen(PRISM_TEST_DRIVER, RTLD_NOW | RTLD_LOCAL);
-  ASSERT_TRUE(library) << dlerror();
-  auto *fake = static_cast<FakeCuda *>(dlsym(library, "fake"));
-  *fake = FakeCuda();
-  fake->version = 13000;
-  fake->capability = 90;
+  FakeCuda *fake = freshFakeCuda();
+  ASSERT_TRUE(fake) << dlerror();
   fake->parameterBytes = 256;
   TempFolder folder;
   writeFile(folder / "k.cubin", "CUBIN 90a");

@@ -29,7 +29,6 @@ bool KernelInterpreter::runBlock(int64_t block, ArrayRef<uint64_t> words,
   machine.gridSize = gridSize;
   machine.run(words);
   fault = machine.error();
-  barriers += int64_t(machine.barriers.countCompleted());
   boxes += machine.boxes.countIssued();
   return fault.empty();
 }

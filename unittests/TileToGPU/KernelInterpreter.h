@@ -38,13 +38,12 @@ public:
   bool runBlock(int64_t block, llvm::ArrayRef<uint64_t> words,
                 int64_t gridSize = 1);
   const std::string &error() const { return fault; }
-  int64_t countBarriers() const { return barriers; }
   int64_t blocksOfCluster() const { return cluster; }
   int64_t countBoxes() const { return boxes; }
 
 private:
   Program program;
-  int64_t threads, sharedBytes, cluster = 1, barriers = 0, boxes = 0;
+  int64_t threads, sharedBytes, cluster = 1, boxes = 0;
   InterpreterOptions options;
   std::vector<std::pair<uint64_t, size_t>> ranges;
   std::string fault;

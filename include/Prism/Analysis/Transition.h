@@ -35,7 +35,7 @@ struct Transition {
 
 Transition transitionOf(const StateFlow &flow, unsigned state);
 
-/// "scalar decay and rank 2", as it is shown to people.
+/// "scalar decay, rank 2", as it is shown to people.
 std::string describeTransition(const Transition &transition);
 
 /// What a recurrence is as a scan. n steps; an affine one composes in any

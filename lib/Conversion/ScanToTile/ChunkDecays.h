@@ -66,6 +66,19 @@ public:
   virtual mlir::Value keysAtEnd(const ChunkWriter &writer) = 0;
 
 protected:
+  /// Places of a reader's rows towards a writer. A solve does not read its
+  /// diagonal, so a system of one row a token may see its own token's writer:
+  /// the same matrix as the reads'. A read at a writer's place stands before
+  /// the writer and must not.
+  static llvm::SmallVector<int64_t> placesOf(const ChunkReader &reader,
+                                             const ChunkWriter &writer,
+                                             bool isSystem) {
+    llvm::SmallVector<int64_t> places(reader.order);
+    if (isSystem && places.size() == 1 && places == writer.order)
+      ++places.front();
+    return places;
+  }
+
   TileBuilder &tb;
   TokenTiles &tokens;
   int64_t chunk, keys;

@@ -106,11 +106,7 @@ Value KeyDecays::coupling(const ChunkReader &reader, const ChunkWriter &writer,
                           bool isSystem) {
   SmallVector<int64_t> places = llvm::map_to_vector(
       decays, [](const ChainDecay &decay) { return decay.place; });
-  // A system of one row a token may see its own token's writer, as a read
-  // after it does.
-  SmallVector<int64_t> readers = reader.order;
-  if (isSystem && readers.size() == 1 && readers == writer.order)
-    ++readers.front();
+  SmallVector<int64_t> readers = placesOf(reader, writer, isSystem);
   PlaceOrder order{readers, writer.order, places};
   RankedTensorType result =
       tb.matrix(chunk * readers.size(), chunk * writer.order.size());

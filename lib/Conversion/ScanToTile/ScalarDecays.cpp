@@ -119,14 +119,10 @@ Value ScalarDecays::coupling(const ChunkReader &reader,
   if (chunk == 1 && reader.order.size() == 1 && writer.order.size() == 1 &&
       rowSums == columnSums)
     return products;
-  PlaceOrder order{reader.order, writer.order};
-  SmallVector<int64_t> rows = order.renumber(reader.order),
+  SmallVector<int64_t> readers = placesOf(reader, writer, isSystem);
+  PlaceOrder order{readers, writer.order};
+  SmallVector<int64_t> rows = order.renumber(readers),
                        columns = order.renumber(writer.order);
-  // A solve does not read its diagonal, so a system of one row a token may see
-  // it too: the same matrix as the reads'. A read at a writer's place stands
-  // before the writer and must not.
-  if (isSystem && rows.size() == 1 && rows == columns)
-    rows = {1};
   Value decay = tb.create<tile::DecayMatrixOp>(products.getType(), rowSums,
                                                columnSums, rows, columns);
   return tb.mul(products, decay);

@@ -217,6 +217,21 @@ LogicalResult EntryConverter::collectArrays() {
   return success();
 }
 
+/// Is one of the values computed by way of an `OpT`?
+template <typename OpT> static bool comesFrom(SmallVector<Value> pending) {
+  llvm::DenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    Operation *producer = value.getDefiningOp();
+    if (!seen.insert(value).second || !producer)
+      continue;
+    if (isa<OpT>(producer))
+      return true;
+    llvm::append_range(pending, producer->getOperands());
+  }
+  return false;
+}
+
 /// Do coefficients of the chain depend on reads of a state in the same step?
 static bool readState(scan::RecurrenceOp op,
                       ArrayRef<scan::StateOpInterface> chain) {
@@ -229,17 +244,7 @@ static bool readState(scan::RecurrenceOp op,
       if (!isState)
         pending.push_back(operand.get());
     }
-  llvm::DenseSet<Value> seen;
-  while (!pending.empty()) {
-    Value value = pending.pop_back_val();
-    Operation *producer = value.getDefiningOp();
-    if (!seen.insert(value).second || !producer)
-      continue;
-    if (isa<scan::ReadOp>(producer))
-      return true;
-    llvm::append_range(pending, producer->getOperands());
-  }
-  return false;
+  return comesFrom<scan::ReadOp>(std::move(pending));
 }
 
 LogicalResult EntryConverter::collectReads() {
@@ -440,19 +445,7 @@ bool prism::canSplitValues(scan::RecurrenceOp op) {
           decay.getAlong() == scan::DecayAlong::element)
         pending.push_back(decay.getLogGate());
   });
-  llvm::DenseSet<Value> seen;
-  while (!pending.empty()) {
-    Value value = pending.pop_back_val();
-    if (!seen.insert(value).second)
-      continue;
-    Operation *producer = value.getDefiningOp();
-    if (!producer)
-      continue;
-    if (isa<scan::L2NormOp>(producer))
-      return false;
-    llvm::append_range(pending, producer->getOperands());
-  }
-  return true;
+  return !comesFrom<scan::L2NormOp>(std::move(pending));
 }
 
 namespace {

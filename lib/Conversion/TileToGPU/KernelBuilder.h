@@ -85,7 +85,6 @@ public:
   mlir::Value length() const { return steps; }
   /// Whether sequences share a batch row, i1; null where they never do.
   mlir::Value packed() const { return isPacked; }
-  mlir::Value valueOffset() const { return item.firstColumn; }
   tile::ProgramOp getProgram() const { return program; }
 
   /// Program scalars as kernel scalars.

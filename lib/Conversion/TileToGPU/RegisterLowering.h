@@ -31,7 +31,6 @@ public:
 private:
   using Scalars = llvm::SmallVector<mlir::Value>;
 
-  void emitGroup(mlir::Value group, mlir::Value warp);
   void emitOps(mlir::Block &block);
   void emitOp(mlir::Operation *op);
   void emitFor(mlir::scf::ForOp loop);

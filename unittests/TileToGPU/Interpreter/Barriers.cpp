@@ -31,7 +31,6 @@ void Barriers::arrive(unsigned id, uint32_t expected,
   uint32_t generation = barrier.generation + 1;
   barrier = NamedBarrier();
   barrier.generation = generation;
-  ++completed;
 }
 
 void Barriers::init(uint64_t address, uint32_t count, unsigned thread) {

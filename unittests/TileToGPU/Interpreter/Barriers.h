@@ -40,7 +40,6 @@ public:
   void arrive(unsigned id, uint32_t expected, llvm::ArrayRef<unsigned> group,
               bool waits);
   uint32_t generation(unsigned id) { return named[id].generation; }
-  uint64_t countCompleted() const { return completed; }
 
   void init(uint64_t address, uint32_t count, unsigned thread);
   void invalidate(uint64_t address) { objects.erase(address); }
@@ -57,7 +56,6 @@ public:
 private:
   std::map<unsigned, NamedBarrier> named;
   std::map<uint64_t, MBarrier> objects;
-  uint64_t completed = 0;
   Clocks &clocks;
   std::function<void(const llvm::Twine &)> fail;
 };

@@ -34,7 +34,6 @@ void MessageQueue::issue(unsigned thread, uint64_t to, uint64_t from,
     return;
   Message message{thread, to, from, bytes, barrier, {}};
   machine.clocks.release(thread, message.issuer);
-  ++issued;
   if (isLate)
     messages.push_back(message);
   else

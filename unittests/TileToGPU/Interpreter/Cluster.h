@@ -27,7 +27,6 @@ public:
   /// Lands the copy issued last; false if none is left.
   bool landOne();
   bool isEmpty() const { return messages.empty(); }
-  int64_t countIssued() const { return issued; }
 
 private:
   struct Message {
@@ -40,7 +39,6 @@ private:
   Machine &machine;
   bool isLate;
   std::vector<Message> messages;
-  int64_t issued = 0;
 };
 
 } // namespace prism::test

@@ -1,5 +1,4 @@
-//===- AccuracyTest.cpp - How close kernels of roles come
-//------------------===//
+//===- AccuracyTest.cpp - How close kernels of roles come -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 

@@ -234,6 +234,7 @@ RoleKernel::runLaunch(const Launch &launch, const runtime::Call &call,
 
 std::string RoleKernel::run(const InterpreterOptions &options, Placement place,
                             std::optional<int64_t> onlyBlock) {
+  errors.clear(); // of a run that ends early none are known
   Memory memory(place, inputs, blank);
   auto call = runtime::bindCall(info, memory.bindings);
   if (!call)

@@ -93,7 +93,7 @@ void Ports::release(ArrayRef<Value> channels) {
     const ChannelPlan &c = plan.channels.at(channel);
     Value empty = in.advance(turnOf(channel).barrier, c.slots * 8);
     arrivals.push_back(
-        {empty, c.cluster > 1 ? ownerOf(b, iteration, c.cluster) : Value()});
+        {empty, c.cluster > 1 ? b.remainder(iteration, c.cluster) : Value()});
   }
   OpBuilder::InsertionGuard guard(b);
   enterOneLane(b, in, lane);

@@ -201,10 +201,6 @@ static LogicalResult checkRole(RoleOp role, std::string &reason) {
 // Channels
 //===----------------------------------------------------------------------===//
 
-Value prism::tiletogpu::ownerOf(ScalarBuilder &b, Value n, int64_t cluster) {
-  return b.remainder(n, cluster);
-}
-
 /// Fills in a channel's place and who meets in it.
 static void countWarps(Value channel, ChannelPlan &plan) {
   for (Operation *user : channel.getUsers()) {

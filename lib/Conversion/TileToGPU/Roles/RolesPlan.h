@@ -1,5 +1,4 @@
-//===- RolesPlan.h - Warps, registers, shared memory -------------*- C++
-//-*-===//
+//===- RolesPlan.h - Warps, registers, shared memory -----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
@@ -71,16 +70,13 @@ private:
 };
 
 /// Scratch that roles allocate beyond the channels, at most: a team that
-/// prepares (the inverse, and copies of vectors), a warp of the chain (a tile
-/// of 64 rows to be stored).
+/// prepares (the inverse, factors of decays, copies of vectors), a warp of the
+/// chain (a tile of 64 rows to be stored).
 inline constexpr int64_t kScratchOfPreparation = 16 * 1024,
                          kScratchOfChainWarp = 2 * 1024;
 
 /// Warp groups of a role that take turns, each with iterations of its own.
 int64_t teamsOf(tile::RoleOp role);
-
-/// The block of a cluster whose turn iteration `n` (i32) is, i32.
-mlir::Value ownerOf(ScalarBuilder &b, mlir::Value n, int64_t cluster);
 
 /// A team's share of a loop: its first iteration, and from one to the next.
 struct Turns {

@@ -43,7 +43,7 @@ struct MatchedRead {
 
 class FactorMatcher {
 public:
-  /// Matches against the state `from`, K x V, in forms of `context`.
+  /// Matches against the state `from`, K x V, in forms of `forms`.
   FactorMatcher(analysis::FormContext &forms, const analysis::Atom *from,
                 mlir::MLIRContext *context, bool assumeNonNegative)
       : forms(forms), from(from), context(context),

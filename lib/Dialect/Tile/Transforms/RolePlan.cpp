@@ -325,8 +325,8 @@ void RolePlan::makeChannels(const TileAxes &axes) {
 /// Which channels lose their slots first: values, which nothing prepares with;
 /// then what is prepared, since with one slot of it the chain still finds the
 /// next message made when it comes back; then keys, which the chain holds until
-/// its iteration ends, so that with one slot of them nothing overlaps; vectors,
-/// which are small, last.
+/// its iteration ends, so that with one slot of them nothing overlaps. Vectors
+/// go with keys; a channel of them alone, where no keys are loaded, gives last.
 static auto orderOfGiving(const ChannelPlan &channel) {
   int kind = channel.from == RoleKind::Prepare     ? 1
              : channel.matrices == TileAxis::Value ? 0
