@@ -1,9 +1,9 @@
 #!/bin/bash
 # What is too slow for every change: sanitizers, the build without the precompiled
-# header, the Python package installed by pip beside PyTorch and JAX, static
-# analysis. Runs after check.sh within PRISM_EXTRA_SECONDS (default 1500) and says
-# what it left out for lack of time.
-# usage: check-extra.sh [sanitizers|includes|python|tidy]...     default: all
+# header, the Python package installed by pip beside PyTorch and JAX, a minute of
+# fuzzing for each reader, the runtime's threads, static analysis. Runs after check.sh within
+# PRISM_EXTRA_SECONDS (default 1500) and says what it left out for lack of time.
+# usage: check-extra.sh [includes|sanitizers|fuzz|threads|python|tidy]...    default: all
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 cd "$root"
@@ -13,7 +13,7 @@ use_cuda
 budget=${PRISM_EXTRA_SECONDS:-1500}
 remaining() { echo $((budget - SECONDS)); }
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(includes sanitizers python tidy)
+[ ${#parts[@]} -gt 0 ] || parts=(includes sanitizers fuzz threads python tidy)
 broken=()
 skipped=()
 
@@ -27,6 +27,19 @@ sanitizers() {
   ASAN_OPTIONS=detect_leaks=0:abort_on_error=0:allow_user_poisoning=0 UBSAN_OPTIONS=print_stacktrace=1 \
     timeout "$(remaining)" ctest --test-dir build-asan -j "$jobs" --output-on-failure \
     --no-tests=error --label-exclude 'speed|slow'
+}
+
+# Arbitrary bytes for every reader, and passes in any order.
+fuzz() {
+  if [ "$(remaining)" -lt 300 ]; then skipped+=("fuzzing"); return 0; fi
+  timeout "$(remaining)" scripts/fuzz.sh --seconds "${PRISM_FUZZ_SECONDS:-60}"
+}
+
+# The pool, and programs that several threads call, under ThreadSanitizer.
+threads() {
+  configure tsan
+  timeout "$(remaining)" cmake --build --preset tsan -j "$jobs" --target PrismRuntimeTests || return 1
+  timeout "$(remaining)" build-tsan/bin/PrismRuntimeTests --gtest_brief=1
 }
 
 # Every file of the two dialects and of the runtime includes what it uses.
@@ -95,8 +108,8 @@ tidy() {
 
 for part in "${parts[@]}"; do
   case $part in
-    sanitizers | includes | python | tidy) ;;
-    *) fail "unknown part '$part', expected sanitizers, includes, python or tidy" ;;
+    includes | sanitizers | fuzz | threads | python | tidy) ;;
+    *) fail "unknown part '$part', expected includes, sanitizers, fuzz, threads, python or tidy" ;;
   esac
   step "$part ($(remaining) s left)"
   if [ "$(remaining)" -lt 60 ]; then

@@ -14,8 +14,8 @@
 #ifdef __cplusplus
 #define PRISM_C_BEGIN extern "C" {
 #define PRISM_C_END }
-/* A caller may give a wrong number for an enumerator and be told so: in C++ only
- * a fixed type may hold one. */
+/* A caller may give a wrong number for an enumerator and be told so: in C++
+ * only a fixed type may hold one. */
 #define PRISM_C_ANY_INT : int
 #else
 #define PRISM_C_BEGIN

@@ -44,12 +44,10 @@ std::optional<int64_t> workItems(const Call &call, int64_t valueBlocks,
 }
 
 std::vector<int64_t> shapeOf(const ArgumentInfo &argument, const Sizes &sizes) {
-  const int64_t extents[] = {0,
-                             sizes.batch,
-                             sizes.steps,
-                             sizes.sequences,
-                             sizes.sequences + 1,
-                             sizes.segments};
+  // A count that nothing can be added to is too large for an array anyway.
+  int64_t offsets = sizes.sequences + (sizes.sequences < INT64_MAX);
+  const int64_t extents[] = {
+      0, sizes.batch, sizes.steps, sizes.sequences, offsets, sizes.segments};
   std::vector<int64_t> shape;
   for (const Dim &dim : argument.shape)
     shape.push_back(dim.kind == Dim::Number ? dim.number : extents[dim.kind]);

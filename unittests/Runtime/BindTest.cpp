@@ -231,6 +231,8 @@ TEST_F(Bind, ShapesOfOutputs) {
   EXPECT_EQ(shapeOf(*entry.argument("y"), sizes), (Shape{1, 10, 3, 8}));
   EXPECT_EQ(shapeOf(*entry.argument("final_state"), sizes), (Shape{3, 3, 8}));
   EXPECT_EQ(shapeOf(*entry.argument("offsets"), sizes), (Shape{4}));
+  sizes.sequences = INT64_MAX; // which nothing can be added to
+  EXPECT_EQ(shapeOf(*entry.argument("offsets"), sizes), (Shape{INT64_MAX}));
 }
 
 } // namespace

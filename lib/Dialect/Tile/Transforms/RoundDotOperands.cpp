@@ -128,6 +128,15 @@ struct RoundDotOperandsPass
           << type << "'";
       return signalPassFailure();
     }
+    // A message is released when the last op that read it has; one more,
+    // between it and a product, would read it later.
+    if (!getOperation().getBody().getOps<RoleOp>().empty()) {
+      remark::missed(getOperation().getLoc(),
+                     remark::RemarkOpts::name("RoundDot").category("tile"))
+          << "the program has been split into roles: operands are rounded "
+             "before";
+      return;
+    }
     Type element = type == "bf16" ? Type(builder.getBF16Type())
                                   : Type(builder.getF16Type());
     Rounding(getOperation(), element).run();

@@ -3,7 +3,11 @@
 // RUN: prism-opt %s --tile-round-dot-operands | FileCheck %s
 // RUN: prism-opt %s --tile-round-dot-operands=type=f16 | FileCheck %s --check-prefix=F16
 // RUN: prism-opt %s --tile-round-dot-operands --remarks-filter=tile --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: prism-opt %S/../roles.mlir --tile-round-dot-operands --remarks-filter=tile --remark-format=emitRemark 2>&1 | FileCheck %s --check-prefix=ROLES
 // RUN: not prism-opt %s --tile-round-dot-operands=type=f32 2>&1 | FileCheck %s --check-prefix=WRONG
+
+// ROLES: roles.mlir:{{.*}} remark: {{.*}}the program has been split into roles: operands are rounded before
+// ROLES-LABEL: tile.program @gated_deltanet
 // WRONG: error: tile-round-dot-operands: type must be bf16 or f16, found 'f32'
 
 // CHECK-LABEL: tile.program @loads_and_state
