@@ -16,7 +16,7 @@ static Shape shapeOfArgument(BlockArgument argument) {
 
 StateFlow::StateFlow(scan::RecurrenceOp op, Value cut, ArrayRef<unsigned> given)
     : op(op), forms(op.getContext()) {
-  StepEvaluator evaluator(op, forms, nodes, cut);
+  StepEvaluator evaluator(op.getBody(), forms, nodes, cut);
   auto bindAll = [&](unsigned first, unsigned count, bool isState,
                      bool readsEntry) {
     SmallVector<const FlowNode *> bound;

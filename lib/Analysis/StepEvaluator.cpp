@@ -75,7 +75,7 @@ StepEvaluator::Node StepEvaluator::get(Value value) {
     form = constantForm(attr, value.getType());
   if (!form) {
     // What is captured from outside is the same at every step.
-    bool captured = value.getParentRegion()->isProperAncestor(&step.getBody());
+    bool captured = value.getParentRegion()->isProperAncestor(&region);
     form = unknownOf(value.getType(),
                      captured ? Dependence::none : Dependence::other,
                      /*readsEntry=*/false);

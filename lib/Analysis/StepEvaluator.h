@@ -22,9 +22,10 @@ public:
   using Node = const FlowNode *;
   using Nodes = llvm::SmallVector<Node, 4>;
 
-  StepEvaluator(scan::RecurrenceOp step, FormContext &forms,
+  /// Of a region with one block: a step, or one of a prefix scan.
+  StepEvaluator(mlir::Region &region, FormContext &forms,
                 std::deque<FlowNode> &nodes, mlir::Value cut)
-      : step(step), forms(forms), nodes(nodes), cut(cut) {}
+      : region(region), forms(forms), nodes(nodes), cut(cut) {}
 
   /// Binds a block argument.
   Node bind(mlir::Value value, Form form, llvm::ArrayRef<Node> inputs = {});
@@ -77,7 +78,7 @@ private:
                   llvm::ArrayRef<Node> inputs);
   bool spend(int64_t ops = 1);
 
-  scan::RecurrenceOp step;
+  mlir::Region &region;
   FormContext &forms;
   std::deque<FlowNode> &nodes;
   mlir::Value cut;

@@ -322,12 +322,22 @@ static LogicalResult addSplitUnit(func::FuncOp entry, std::vector<Unit> &units,
   return success();
 }
 
+/// Of an entry without a recurrence.
+static LogicalResult refuseEntry(func::FuncOp entry) {
+  scan::PrefixOp prefix;
+  entry.walk([&](scan::PrefixOp found) { prefix = found; });
+  if (prefix)
+    return prefix.emitError("prefix scans are not compiled yet; prism-compile "
+                            "--evaluate runs them in float64");
+  return entry.emitError("entry has no scan.recurrence");
+}
+
 FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
                                                const targetinfo::Target &target,
                                                const CompileOptions &options) {
   scan::RecurrenceOp op = recurrenceOf(entry);
   if (!op)
-    return entry.emitError("entry has no scan.recurrence");
+    return refuseEntry(entry);
   std::vector<std::string> remarks;
   bool serial = scan::isSerial(op);
   if (serial && failed(admitSerial(entry, op, target, options, remarks)))

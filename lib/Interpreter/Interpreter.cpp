@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Binds arrays to the arguments of the entry, evaluates its recurrences, and
-// collects the results.
+// Binds arrays to the arguments of the entry, evaluates its recurrences and
+// prefix scans, and collects the results.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Prism/Interpreter/Interpreter.h"
-#include "RecurrenceRun.h"
+#include "ScanRuns.h"
 #include "mlir/IR/Matchers.h"
+#include <deque>
 
 using namespace mlir;
 using namespace prism;
@@ -142,9 +143,11 @@ FailureOr<Arrays> interpreter::evaluate(func::FuncOp entry,
   // Arrays that ops of the body make; their addresses must stay.
   std::deque<Array> made;
   for (Operation &op : entry.getBody().front().without_terminator()) {
-    if (auto recurrence = dyn_cast<scan::RecurrenceOp>(op)) {
+    if (isa<scan::RecurrenceOp, scan::PrefixOp>(op)) {
+      auto prefix = dyn_cast<scan::PrefixOp>(op);
       FailureOr<std::vector<Array>> results =
-          runRecurrence(recurrence, bindings);
+          prefix ? runPrefix(prefix, bindings)
+                 : runRecurrence(cast<scan::RecurrenceOp>(op), bindings);
       if (failed(results))
         return failure();
       for (auto [value, array] : llvm::zip_equal(op.getResults(), *results))
@@ -154,7 +157,7 @@ FailureOr<Arrays> interpreter::evaluate(func::FuncOp entry,
     } else if (!op.hasTrait<OpTrait::ConstantLike>()) {
       // Scalar constants are read where they are used.
       return op.emitError("the interpreter has no evaluation of '")
-             << op.getName() << "' outside a recurrence";
+             << op.getName() << "' outside a recurrence or prefix scan";
     }
   }
 

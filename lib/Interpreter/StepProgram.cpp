@@ -55,25 +55,36 @@ private:
 };
 } // namespace
 
-FailureOr<StepProgram> StepProgram::build(scan::RecurrenceOp op) {
-  StepProgram program(op);
-  for (BlockArgument argument : op.getStepBlock()->getArguments()) {
+FailureOr<StepProgram> StepProgram::build(Region &region, unsigned numStates,
+                                          unsigned numEntries) {
+  StepProgram program(region);
+  Block &block = region.front();
+  for (BlockArgument argument : block.getArguments()) {
     Slot slot = program.makeSlot(argument.getType());
     program.slots[argument] = slot;
-    unsigned i = argument.getArgNumber(), count = op.getNumStates();
-    (i < count                            ? program.states
-     : i < count + op.getNumEntryStates() ? program.entries
-                                          : program.inputs)
+    unsigned i = argument.getArgNumber();
+    (i < numStates                ? program.states
+     : i < numStates + numEntries ? program.entries
+                                  : program.inputs)
         .push_back(slot);
   }
-  for (Operation &inner : op.getStepBlock()->without_terminator())
+  for (Operation &inner : block.without_terminator())
     if (failed(program.add(inner)))
       return failure();
-  for (Value value : op.getYield().getValues())
-    if (failed(program.getOperand(*op.getYield(), value)))
+  Operation *yield = block.getTerminator();
+  for (Value value : yield->getOperands())
+    if (failed(program.getOperand(*yield, value)))
       return failure();
-  program.addYield();
+  program.addYield(yield->getOperands());
   return program;
+}
+
+FailureOr<StepProgram> StepProgram::build(scan::RecurrenceOp op) {
+  return build(op.getBody(), op.getNumStates(), op.getNumEntryStates());
+}
+
+FailureOr<StepProgram> StepProgram::build(Region &region) {
+  return build(region, /*numStates=*/0, /*numEntries=*/0);
 }
 
 Slot StepProgram::makeSlot(int64_t size) {
@@ -131,7 +142,7 @@ FailureOr<Slot> StepProgram::getOperand(Operation &user, Value value) {
     setConstant(value, attr);
     return slots[value];
   }
-  bool isOutside = value.getParentRegion()->isProperAncestor(&op.getBody());
+  bool isOutside = value.getParentRegion()->isProperAncestor(region);
   if (isOutside && isSupported(value.getType())) {
     captured.push_back({value, makeSlot(value.getType())});
     return slots[value] = captured.back().second;
@@ -211,13 +222,13 @@ bool StepProgram::canReuse(scan::StateOpInterface factor) const {
   Value state = factor.getStateOperand().get();
   // What nested regions read must stay, and inputs of the step and constants
   // outlive it.
-  Block *step = &op->getRegion(0).front();
+  Block *step = &region->front();
   if (factor->getBlock() != step)
     return false;
   if (auto argument = dyn_cast<BlockArgument>(state)) {
     if (argument.getArgNumber() >= states.size())
       return false;
-  } else if (state.getParentRegion() != &op->getRegion(0) ||
+  } else if (state.getParentRegion() != region ||
              matchPattern(state, m_Constant())) {
     return false;
   }
@@ -257,8 +268,7 @@ LogicalResult StepProgram::addFactor(scan::StateOpInterface factor) {
   return success();
 }
 
-void StepProgram::addYield() {
-  ValueRange yielded = op.getYield().getValues();
+void StepProgram::addYield(ValueRange yielded) {
   SmallVector<std::pair<Slot, Slot>> moves;
   for (auto [i, state] : llvm::enumerate(states)) {
     Slot next = slots[yielded[i]];

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The step region as a list of closures over one flat array of doubles. Every
-// value of the region has a slot in it; nothing is looked up while steps run.
+// The step region, or a region of a prefix scan, as a list of closures over one
+// flat array of doubles. Every value of the region has a slot in it; nothing is
+// looked up while steps run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,6 +38,9 @@ class StepProgram {
 public:
   /// Fails with a diagnostic at the first op that has no evaluation.
   static mlir::FailureOr<StepProgram> build(scan::RecurrenceOp op);
+  /// The same for a region of its own: all its arguments are inputs, all that
+  /// it yields are outputs.
+  static mlir::FailureOr<StepProgram> build(mlir::Region &region);
 
   /// Fresh memory for one run: constants in place, all else zero.
   std::vector<double> makeMemory() const { return initial; }
@@ -56,7 +60,9 @@ public:
   llvm::SmallVector<std::pair<mlir::Value, Slot>> captured;
 
 private:
-  explicit StepProgram(scan::RecurrenceOp op) : op(op) {}
+  explicit StepProgram(mlir::Region &region) : region(&region) {}
+  static mlir::FailureOr<StepProgram>
+  build(mlir::Region &region, unsigned numStates, unsigned numEntries);
 
   Slot makeSlot(int64_t size);
   Slot makeSlot(mlir::Type type);
@@ -76,14 +82,14 @@ private:
   mlir::FailureOr<llvm::SmallVector<Slot>> getOperands(mlir::Operation &user,
                                                        mlir::ValueRange values);
   llvm::SmallVector<Slot> makeSlots(mlir::ValueRange values);
-  void addYield();
+  void addYield(mlir::ValueRange yielded);
   /// The slot of an operand; takes in constants defined outside the region.
   mlir::FailureOr<Slot> getOperand(mlir::Operation &user, mlir::Value value);
   void setConstant(mlir::Value value, mlir::Attribute attr);
   /// True if `factor` may change the memory of its own state operand.
   bool canReuse(scan::StateOpInterface factor) const;
 
-  scan::RecurrenceOp op;
+  mlir::Region *region;
   llvm::DenseMap<mlir::Value, Slot> slots;
   std::vector<Instruction> instructions;
   llvm::SmallVector<mlir::Operation *> calls;

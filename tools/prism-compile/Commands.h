@@ -42,6 +42,13 @@ mlir::LogicalResult checkEntries(mlir::ModuleOp module,
                                  const CompileOptions &options,
                                  const CallOptions &call);
 
+/// Evaluates an entry in float64 on arrays of .npy files and writes results as
+/// such; `in` and `out` are NAME=FILE.
+mlir::LogicalResult evaluateEntry(mlir::ModuleOp module,
+                                  llvm::ArrayRef<std::string> wanted,
+                                  llvm::ArrayRef<std::string> in,
+                                  llvm::ArrayRef<std::string> out);
+
 /// Writes random inputs and the float64 recurrence's outputs as .npy files.
 mlir::LogicalResult writeSamples(mlir::ModuleOp module,
                                  const CompileOptions &options,

@@ -87,6 +87,17 @@ static cl::opt<std::string>
            cl::desc("write random inputs and the float64 outputs "
                     "(NAME.expected.npy) to a folder"),
            cl::value_desc("dir"), cl::cat(category));
+static cl::opt<bool> evaluate(
+    "evaluate",
+    cl::desc("run an entry in float64, op by op, on arrays of yours: what it "
+             "means, of recurrences and prefix scans alike"),
+    cl::cat(category));
+static cl::list<std::string>
+    inFiles("in", cl::desc("of --evaluate: an argument's .npy file"),
+            cl::value_desc("name=file"), cl::cat(category));
+static cl::list<std::string>
+    outFiles("out", cl::desc("of --evaluate: a .npy file for a result, f64"),
+             cl::value_desc("name=file"), cl::cat(category));
 static cl::opt<bool>
     serial("serial",
            cl::desc("take a recurrence that is not affine in its states step "
@@ -103,6 +114,7 @@ static constexpr const char *overview =
   prism-compile examples/prism_l2.json --check --shape B=2,T=1000
   prism-compile examples/gated_deltanet.json --emit=tile
   prism-compile examples/prism_l2.json --explain --emit=plan
+  prism-compile model.mlir --evaluate --in x=x.npy --out y=y.npy
   prism-compile --list-families
 )";
 
@@ -135,6 +147,12 @@ static std::string unusedOption() {
   if (expand)
     return first({"--check", "--explain", "--sample", "--emit", "-o"},
                  "--expand prints the spec");
+  if (evaluate)
+    return first(
+        {"--check", "--explain", "--sample", "--emit", "-o", "--expand"},
+        "--evaluate compiles nothing");
+  if (!inFiles.empty() || !outFiles.empty())
+    return "--in and --out are arguments of --evaluate, which is not given";
   if (checkFlag)
     return first({"--emit", "-o"}, "--check writes no kernels");
   return "";
@@ -181,6 +199,9 @@ static int explainAll(ModuleOp module, const CompileOptions &options) {
   if (failed(functions) || failed(wanted))
     return 1;
   for (func::FuncOp entry : *functions) {
+    // Prefix scans are not compiled yet.
+    if (explainPrefixes(llvm::outs(), entry))
+      continue;
     std::vector<Unit> units;
     for (const targetinfo::Target &target : *wanted) {
       auto some = buildUnits(entry, target, options);
@@ -215,6 +236,8 @@ static int run(MLIRContext &context) {
   if (!in)
     return 1;
 
+  if (evaluate)
+    return failed(evaluateEntry(*in->module, entries, inFiles, outFiles));
   CompileOptions options;
   options.entries.assign(entries.begin(), entries.end());
   std::string error;

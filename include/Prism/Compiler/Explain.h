@@ -16,6 +16,10 @@ void explainEntry(llvm::raw_ostream &os, mlir::func::FuncOp entry,
                   llvm::ArrayRef<Unit> units,
                   llvm::ArrayRef<std::string> notes);
 
+/// The prefix scans of an entry that has no recurrence: what their elements are
+/// and which class they have. False if there are none.
+bool explainPrefixes(llvm::raw_ostream &os, mlir::func::FuncOp entry);
+
 } // namespace prism
 
 #endif // PRISM_COMPILER_EXPLAIN_H

@@ -864,7 +864,7 @@ func.func @a4(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>)
 // -----
 
 func.func @a5(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) {
-  // expected-error@+1 {{[A5] scan.class is a dictionary on a scan.recurrence, found "affine" on 'scan.recurrence'}}
+  // expected-error@+1 {{[A5] scan.class is a dictionary on a scan.recurrence or scan.prefix, found "affine" on 'scan.recurrence'}}
   %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv") {
   ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):
     %y = scan.read %S query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>

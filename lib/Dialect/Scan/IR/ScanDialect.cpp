@@ -84,10 +84,10 @@ LogicalResult ScanDialect::verifyOperationAttribute(Operation *op,
              << attr.getValue() << " on '" << op->getName() << "'";
     return success();
   }
-  if (attr.getName() == kClassAttr &&
-      (!isa<RecurrenceOp>(op) || !isa<DictionaryAttr>(attr.getValue())))
+  if (attr.getName() == kClassAttr && (!isa<RecurrenceOp, PrefixOp>(op) ||
+                                       !isa<DictionaryAttr>(attr.getValue())))
     return op->emitError("[A5] scan.class is a dictionary on a "
-                         "scan.recurrence, found ")
+                         "scan.recurrence or scan.prefix, found ")
            << attr.getValue() << " on '" << op->getName() << "'";
   if (attr.getName() != kEntryAttr)
     return success();

@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
-#include "Prism/Dialect/Scan/IR/Scan.h"
+#include "NamedAxes.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/PatternMatch.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace prism::scan;
@@ -15,17 +13,9 @@ YieldOp RecurrenceOp::getYield() {
 }
 
 int64_t RecurrenceOp::getNumValueHeads() {
-  auto headsOf = [](ValueRange values, ArrayAttr axes) -> int64_t {
-    for (auto [value, attr] : llvm::zip(values, axes)) {
-      size_t at = cast<StringAttr>(attr).getValue().find('h');
-      if (at != StringRef::npos)
-        return cast<RankedTensorType>(value.getType()).getDimSize(at);
-    }
-    return 0;
-  };
-  if (int64_t heads = headsOf(getFinalStates(), getFinalAxes()))
+  if (int64_t heads = countHeads(getFinalStates(), getFinalAxes()))
     return heads;
-  if (int64_t heads = headsOf(getOutputs(), getOutputAxes()))
+  if (int64_t heads = countHeads(getOutputs(), getOutputAxes()))
     return heads;
   return 1;
 }
@@ -78,62 +68,6 @@ Operation *prism::scan::findFactorWithoutChunkForm(RecurrenceOp op,
 //     outs("bthv", ...) finals("nhkv", ...) (plan #scan.plan<...>)?
 //     region attr-dict? -> (output types), (final types)
 
-static ParseResult parseNamedAxes(OpAsmParser &parser, StringRef keyword,
-                                  bool required,
-                                  SmallVectorImpl<Value> &operands,
-                                  ArrayAttr &axes) {
-  SmallVector<OpAsmParser::UnresolvedOperand> unresolved;
-  SmallVector<Type> types;
-  SmallVector<Attribute> letters;
-  axes = parser.getBuilder().getArrayAttr({});
-  if (required ? failed(parser.parseKeyword(keyword))
-               : failed(parser.parseOptionalKeyword(keyword)))
-    return required ? failure() : success();
-  if (parser.parseLParen())
-    return failure();
-  if (succeeded(parser.parseOptionalRParen()))
-    return success();
-  auto parseOne = [&]() -> ParseResult {
-    std::string axis;
-    if (parser.parseOperand(unresolved.emplace_back()) ||
-        parser.parseKeyword("as") || parser.parseString(&axis))
-      return failure();
-    letters.push_back(parser.getBuilder().getStringAttr(axis));
-    return success();
-  };
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseCommaSeparatedList(parseOne) ||
-      parser.parseColonTypeList(types) || parser.parseRParen() ||
-      parser.resolveOperands(unresolved, types, loc, operands))
-    return failure();
-  axes = parser.getBuilder().getArrayAttr(letters);
-  return success();
-}
-
-static ParseResult parseAxes(OpAsmParser &parser, StringRef keyword,
-                             ArrayAttr &axes) {
-  SmallVector<Attribute> letters;
-  auto parseOne = [&]() -> ParseResult {
-    std::string axis;
-    if (parser.parseString(&axis))
-      return failure();
-    letters.push_back(parser.getBuilder().getStringAttr(axis));
-    return success();
-  };
-  if (parser.parseKeyword(keyword) ||
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseOne))
-    return failure();
-  axes = parser.getBuilder().getArrayAttr(letters);
-  return success();
-}
-
-static ParseResult parseTypes(OpAsmParser &parser,
-                              SmallVectorImpl<Type> &types) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&] {
-    return parser.parseType(types.emplace_back());
-  });
-}
-
 ParseResult RecurrenceOp::parse(OpAsmParser &parser, OperationState &state) {
   Builder &builder = parser.getBuilder();
   auto &props = state.getOrAddProperties<Properties>();
@@ -149,17 +83,9 @@ ParseResult RecurrenceOp::parse(OpAsmParser &parser, OperationState &state) {
   if (parseNamedAxes(parser, "ins", /*required=*/true, inputs,
                      props.input_axes) ||
       parseNamedAxes(parser, "init", /*required=*/false, initials,
-                     props.initial_axes))
-    return failure();
-  if (succeeded(parser.parseOptionalKeyword("offsets"))) {
-    OpAsmParser::UnresolvedOperand operand;
-    Type type;
-    if (parser.parseLParen() || parser.parseOperand(operand) ||
-        parser.parseColonType(type) || parser.parseRParen() ||
-        parser.resolveOperand(operand, type, offsets))
-      return failure();
-  }
-  if (parseAxes(parser, "outs", props.output_axes) ||
+                     props.initial_axes) ||
+      parseOffsets(parser, offsets) ||
+      parseAxes(parser, "outs", props.output_axes) ||
       parseAxes(parser, "finals", props.final_axes))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("plan")) &&
@@ -182,23 +108,7 @@ ParseResult RecurrenceOp::parse(OpAsmParser &parser, OperationState &state) {
   return success();
 }
 
-static void printNamedAxes(OpAsmPrinter &p, StringRef keyword,
-                           ValueRange operands, ArrayAttr axes) {
-  p << keyword << "(";
-  llvm::interleaveComma(llvm::zip(operands, axes), p, [&](auto pair) {
-    p << std::get<0>(pair) << " as " << std::get<1>(pair);
-  });
-  if (!operands.empty())
-    p << " : " << operands.getTypes();
-  p << ")";
-}
-
 void RecurrenceOp::print(OpAsmPrinter &p) {
-  auto printList = [&](StringRef keyword, ArrayAttr axes) {
-    p << " " << keyword << "(";
-    llvm::interleaveComma(axes, p);
-    p << ")";
-  };
   if (getReverse())
     p << " reverse";
   if (getMiniBatch())
@@ -209,10 +119,9 @@ void RecurrenceOp::print(OpAsmPrinter &p) {
     p << " ";
     printNamedAxes(p, "init", getInitialStates(), getInitialAxes());
   }
-  if (getOffsets())
-    p << " offsets(" << getOffsets() << " : " << getOffsets().getType() << ")";
-  printList("outs", getOutputAxes());
-  printList("finals", getFinalAxes());
+  printOffsets(p, getOffsets());
+  printAxes(p, "outs", getOutputAxes());
+  printAxes(p, "finals", getFinalAxes());
   if (getPlanAttr())
     p << " plan " << getPlanAttr();
   p << " ";
@@ -227,133 +136,25 @@ void RecurrenceOp::print(OpAsmPrinter &p) {
 // Verification: constraints C1 to C15 of docs/Dialects/Scan.md
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Collects extents per axis letter over all operands and results.
-class AxisTable {
-public:
-  explicit AxisTable(RecurrenceOp op) : op(op) {}
-
-  /// [C1]..[C4] for one operand or result.
-  LogicalResult add(Type type, StringRef axes, const Twine &what,
-                    bool isState) {
-    auto tensor = cast<RankedTensorType>(type);
-    if (int64_t(axes.size()) != tensor.getRank())
-      return op.emitOpError("[C1] ")
-             << what << " has " << tensor.getRank() << " axes but "
-             << axes.size() << " axis letters \"" << axes << "\"";
-    for (auto [i, letter] : llvm::enumerate(axes)) {
-      if (letter < 'a' || letter > 'z')
-        return op.emitOpError("[C2] ") << what << " has axis letters \"" << axes
-                                       << "\"; expected a to z";
-      if (axes.find(letter, i + 1) != StringRef::npos)
-        return op.emitOpError("[C2] ")
-               << what << " names axis '" << std::string(1, letter)
-               << "' twice in \"" << axes << "\"";
-      if (isState ? (letter == 'b' || letter == 't') : letter == 'n')
-        return op.emitOpError("[C3] ")
-               << what << " has axis '" << std::string(1, letter) << "' in \""
-               << axes << "\"; "
-               << (isState ? "states have n, h and features"
-                           : "only states have axis n");
-      int64_t extent = tensor.getDimSize(i);
-      bool dynamicAxis = letter == 'b' || letter == 't' || letter == 'n';
-      if (!dynamicAxis && ShapedType::isDynamic(extent))
-        return op.emitOpError("[C4] ")
-               << what << " has a dynamic extent on axis '"
-               << std::string(1, letter) << "'; only b, t and n may be dynamic";
-      if (letter == 'h')
-        continue;
-      if (ShapedType::isDynamic(extent))
-        continue;
-      auto [it, isNew] = extents.try_emplace(letter, extent);
-      if (!isNew && it->second != extent)
-        return op.emitOpError("[C5] ")
-               << what << " has extent " << extent << " on axis '"
-               << std::string(1, letter) << "', an earlier operand has "
-               << it->second;
-    }
-    return success();
-  }
-
-private:
-  RecurrenceOp op;
-  llvm::DenseMap<char, int64_t> extents;
-};
-} // namespace
-
-static int64_t headExtent(Type type, StringRef axes) {
-  size_t at = axes.find('h');
-  return at == StringRef::npos ? 0
-                               : cast<RankedTensorType>(type).getDimSize(at);
-}
-
-/// Feature extents: those of all axes that are not b, t, h or n.
-static SmallVector<int64_t> featureShape(Type type, StringRef axes) {
-  SmallVector<int64_t> shape;
-  for (auto [i, letter] : llvm::enumerate(axes))
-    if (letter != 'b' && letter != 't' && letter != 'h' && letter != 'n')
-      shape.push_back(cast<RankedTensorType>(type).getDimSize(i));
-  return shape;
-}
-
-/// [C7] The axes a result must have. [C8] Heads: outputs and states have Hv,
-/// inputs a divisor of it.
 LogicalResult RecurrenceOp::verifyHeads() {
   int64_t heads = getNumValueHeads();
-  auto check = [&](ValueRange results, ArrayAttr allAxes, StringRef needed,
-                   StringRef what) -> LogicalResult {
-    for (auto [i, value] : llvm::enumerate(results)) {
-      StringRef axes = cast<StringAttr>(allAxes[i]).getValue();
-      for (char letter : needed)
-        if (!axes.contains(letter))
-          return emitOpError("[C7] ")
-                 << what << " " << i << " needs axis '"
-                 << std::string(1, letter) << "', found \"" << axes << "\"";
-      if (!axes.contains('h') && heads != 1)
-        return emitOpError("[C8] ")
-               << what << " " << i << " has no axis h, but there are " << heads
-               << " value heads";
-      if (axes.contains('h') && headExtent(value.getType(), axes) != heads)
-        return emitOpError("[C8] ") << what << " " << i << " has "
-                                    << headExtent(value.getType(), axes)
-                                    << " heads, expected " << heads;
-    }
-    return success();
-  };
-  if (failed(check(getOutputs(), getOutputAxes(), "bt", "output")) ||
-      failed(check(getFinalStates(), getFinalAxes(), "n", "final state")))
+  if (failed(verifyResultAxes(*this, heads, getOutputs(), getOutputAxes(), "bt",
+                              "output")) ||
+      failed(verifyResultAxes(*this, heads, getFinalStates(), getFinalAxes(),
+                              "n", "final state")))
     return failure();
-  for (auto [i, value] : llvm::enumerate(getInputs())) {
-    int64_t inputHeads = headExtent(value.getType(), getInputAxes(i));
-    if (getInputAxes(i).contains('h') &&
-        (inputHeads < 1 || heads % inputHeads != 0))
-      return emitOpError("[C8] input ")
-             << i << " has " << inputHeads
-             << " heads, which does not divide the number of value heads "
-             << heads;
-  }
-  return success();
+  return verifyOperandHeads(*this, heads, getInputs(), getInputAxesAttr(),
+                            "input");
 }
 
 LogicalResult RecurrenceOp::verify() {
-  AxisTable table(*this);
-  auto addAll = [&](ValueRange values, ArrayAttr axes, StringRef what,
-                    bool isState) -> LogicalResult {
-    if (axes.size() != values.size())
-      return emitOpError("[C1] has ") << values.size() << " " << what
-                                      << "s but axes for " << axes.size();
-    for (auto [i, value] : llvm::enumerate(values))
-      if (failed(table.add(value.getType(),
-                           cast<StringAttr>(axes[i]).getValue(),
-                           what + " " + Twine(i), isState)))
-        return failure();
-    return success();
-  };
-  if (failed(addAll(getInputs(), getInputAxesAttr(), "input", false)) ||
-      failed(addAll(getInitialStates(), getInitialAxes(), "initial state",
-                    true)) ||
-      failed(addAll(getOutputs(), getOutputAxes(), "output", false)) ||
-      failed(addAll(getFinalStates(), getFinalAxes(), "final state", true)))
+  AxisTable table(*this, "states");
+  if (failed(table.addAll(getInputs(), getInputAxesAttr(), "input", false)) ||
+      failed(table.addAll(getInitialStates(), getInitialAxes(), "initial state",
+                          true)) ||
+      failed(table.addAll(getOutputs(), getOutputAxes(), "output", false)) ||
+      failed(
+          table.addAll(getFinalStates(), getFinalAxes(), "final state", true)))
     return failure();
 
   if (getNumStates() == 0)
@@ -367,11 +168,8 @@ LogicalResult RecurrenceOp::verify() {
 
   if (failed(verifyHeads()))
     return failure();
-  bool anyTime = llvm::any_of(getInputAxesAttr(), [](Attribute a) {
-    return cast<StringAttr>(a).getValue().contains('t');
-  });
-  if (!anyTime)
-    return emitOpError("[C9] expects at least one input with axis t");
+  if (failed(verifyAnyTime(*this, getInputAxesAttr())))
+    return failure();
   if (getMiniBatch() && *getMiniBatch() < 1)
     return emitOpError("[C15] a mini-batch has at least 1 step, found ")
            << *getMiniBatch();
@@ -409,10 +207,7 @@ LogicalResult RecurrenceOp::verifyRegions() {
   }
   for (auto [i, input] : llvm::enumerate(getInputs())) {
     Type argument = getInputArgument(i).getType();
-    auto shape = featureShape(input.getType(), getInputAxes(i));
-    Type element = cast<RankedTensorType>(input.getType()).getElementType();
-    Type want =
-        shape.empty() ? element : Type(RankedTensorType::get(shape, element));
+    Type want = regionType(input.getType(), getInputAxes(i));
     if (argument != want)
       return emitOpError("[C12] block argument of input ")
              << i << " is " << argument << ", expected " << want;
@@ -428,11 +223,7 @@ LogicalResult RecurrenceOp::verifyRegions() {
              << i << " is " << yielded[i].getType() << ", the state is "
              << block.getArgument(i).getType();
   for (auto [i, output] : llvm::enumerate(getOutputs())) {
-    auto shape = featureShape(output.getType(),
-                              cast<StringAttr>(getOutputAxes()[i]).getValue());
-    Type element = cast<RankedTensorType>(output.getType()).getElementType();
-    Type want =
-        shape.empty() ? element : Type(RankedTensorType::get(shape, element));
+    Type want = regionType(output.getType(), axesOf(getOutputAxes(), i));
     if (yielded[states + i].getType() != want)
       return getYield().emitOpError("[C14] output ")
              << i << " is " << yielded[states + i].getType() << ", expected "

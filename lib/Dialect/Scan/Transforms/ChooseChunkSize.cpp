@@ -104,6 +104,7 @@ struct ChooseChunkSizePass
           << schedule << "'";
       return signalPassFailure();
     }
+    getOperation().walk(keepPrefixChunk);
     getOperation().walk([&](RecurrenceOp op) {
       if (op.getPlanAttr())
         return;

@@ -1,7 +1,8 @@
-//===- Classify.cpp - What every recurrence is as a scan ------------------===//
+//===- Classify.cpp - What everything over time is as a scan --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
+#include "Prism/Analysis/Associativity.h"
 #include "Prism/Analysis/Transition.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
 #include "mlir/IR/Builders.h"
@@ -10,6 +11,7 @@
 using namespace mlir;
 using namespace prism;
 using namespace prism::scan;
+using analysis::Associativity;
 using analysis::Granularity;
 using analysis::ScanClass;
 
@@ -32,6 +34,7 @@ static DictionaryAttr toAttribute(const ScanClass &scanClass,
   add("depth", builder.getStringAttr(serial ? "n" : "log n"));
   add("memory", builder.getStringAttr("1"));
   if (!serial) {
+    add("spd", builder.getStringAttr("SPD-(n, 1)"));
     add("granularity",
         builder.getStringAttr(scanClass.granularity == Granularity::token
                                   ? "token"
@@ -43,6 +46,21 @@ static DictionaryAttr toAttribute(const ScanClass &scanClass,
     add("transition", builder.getArrayAttr(transitions));
   }
   return builder.getDictionaryAttr(entries);
+}
+
+static DictionaryAttr toAttribute(Associativity associativity,
+                                  MLIRContext *context) {
+  Builder builder(context);
+  bool tree = associativity == Associativity::no;
+  StringRef memory = tree ? "log n" : "1";
+  auto entry = [&](StringRef name, const Twine &value) {
+    return builder.getNamedAttr(name, builder.getStringAttr(value));
+  };
+  return builder.getDictionaryAttr(
+      {entry("kind", tree ? "non-associative" : "associative"),
+       entry("associative", analysis::stringify(associativity)),
+       entry("work", "n"), entry("depth", "log n"), entry("memory", memory),
+       entry("spd", "SPD-(n, " + memory + ")")});
 }
 
 namespace {
@@ -58,6 +76,18 @@ struct ClassifyPass : prism::scan::impl::ScanClassifyBase<ClassifyPass> {
             << why;
       }
       op->setAttr(kClassAttr, toAttribute(scanClass, &getContext()));
+    });
+    getOperation().walk([&](PrefixOp op) {
+      Associativity associativity = analysis::associativityOf(op);
+      if (associativity != Associativity::proof)
+        remark::missed(
+            op.getLoc(),
+            remark::RemarkOpts::name("Associativity").category("scan"))
+            << (associativity == Associativity::declaration
+                    ? "agg is declared to be associative, which is not proved"
+                    : "agg is not proved to be associative: its tree is part "
+                      "of the model");
+      op->setAttr(kClassAttr, toAttribute(associativity, &getContext()));
     });
   }
 };

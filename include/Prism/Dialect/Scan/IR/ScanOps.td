@@ -118,12 +118,15 @@ def Scan_RecurrenceOp : Scan_Op<"recurrence", [
   }];
 }
 
-def Scan_YieldOp : Scan_Op<"yield", [Pure, ReturnLike, Terminator, ParentOneOf<["RecurrenceOp"]>]> {
-  let summary = "Ends a step: the next states, then the step's outputs";
+def Scan_YieldOp : Scan_Op<"yield", [Pure, ReturnLike, Terminator,
+                                     ParentOneOf<["RecurrenceOp", "PrefixOp"]>]> {
+  let summary = "Ends a region: of a step the next states and its outputs; an element; a prefix's outputs";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
   let builders = [OpBuilder<(ins), [{}]>];
 }
+
+include "Prism/Dialect/Scan/IR/ScanPrefix.td"
 
 //===----------------------------------------------------------------------===//
 // State factors

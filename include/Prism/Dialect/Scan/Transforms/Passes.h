@@ -38,6 +38,13 @@ bool isSerial(RecurrenceOp op);
 /// say where they are not.
 void raiseAffine(RecurrenceOp op, bool assumeNonNegativeGates);
 
+/// Writes an affine recurrence as a prefix scan over its carried maps, in its
+/// place; or says by a remark why not, and leaves it.
+mlir::FailureOr<PrefixOp> recurrenceToPrefix(RecurrenceOp op);
+
+/// Says by a remark that the chunk of a prefix scan is part of its meaning.
+void keepPrefixChunk(PrefixOp op);
+
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "Prism/Dialect/Scan/Transforms/Passes.h.inc"

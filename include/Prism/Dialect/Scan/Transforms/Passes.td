@@ -41,15 +41,28 @@ def ScanVerifyStateIndependence
 }
 
 def ScanClassify : Pass<"scan-classify", "::mlir::ModuleOp"> {
-  let summary = "Attach to every recurrence what it is as a scan";
+  let summary = "Attach to every recurrence and prefix scan what it is as a scan";
   let description = [{
-    The kind is `diagonal` (every state is multiplied elementwise), `affine`, or
-    `serial` (not affine in its states, or not proved to be). For each state of
-    an affine recurrence the transition tells what is kept of it (`scalar decay`,
-    `decay per key`, ...), the rank of what is erased, whether the mixing is
+    The kind of a recurrence is `diagonal` (every state is multiplied elementwise),
+    `affine`, or `serial` (not affine in its states, or not proved to be). For each
+    state of an affine recurrence the transition tells what is kept of it (`scalar
+    decay`, `decay per key`, ...), the rank of what is erased, whether the mixing is
     `dense`, and whether it is `coupled` to another state or to the one at the
     mini-batch's entry. Affine maps compose in any order: they are associative
-    by proof. Work and depth count steps, memory counts states, n is the length.
+    by proof.
+
+    The kind of a prefix scan is `associative` or `non-associative`. `agg` is
+    associative `by proof` if both orders of joining three elements are the same
+    polynomials, sums, exponentials, maxima and minima of their components: so
+    elementwise sums, products, maxima, matrix products, compositions of affine
+    maps, decays in log space, a stabilised softmax. It is so `by declaration`
+    where it says `associative` and there is no proof, which a remark says, and `no`
+    where it does not: then its tree is part of the model.
+
+    `spd` is the class SPD-(work, memory) of the scan: what a parallel forward
+    computes in all, in `depth` steps, and how many elements a decode keeps. Work
+    and depth count steps or chunks, memory counts states or elements, n is the
+    length. A serial recurrence has none.
 
     A serial recurrence has a remark that says which op makes it so.
 
@@ -59,9 +72,50 @@ def ScanClassify : Pass<"scan-classify", "::mlir::ModuleOp"> {
     // after --scan-classify
     %o, %final = scan.recurrence ins(...) outs("bthv") finals("nhkv") { ... }
         attributes {scan.class = {associative = "by proof", depth = "log n", granularity = "token", kind = "affine",
-                                  memory = "1", transition = ["scalar decay, rank 1"], work = "n"}}
+                                  memory = "1", spd = "SPD-(n, 1)", transition = ["scalar decay, rank 1"], work = "n"}}
     ```
   }];
+}
+
+def ScanRecurrenceToPrefix : Pass<"scan-recurrence-to-prefix", "::mlir::ModuleOp"> {
+  let summary = "Write affine recurrences as prefix scans over their carried maps";
+  let description = [{
+    The element of a token is the map `S -> M S + N` that its factors are. `agg`
+    composes two maps, the older one first: `(M_new M_old, M_new N_old + N_new)`.
+    The prefix of what stands before a token is the map whose N is the state that
+    the token's step begins with, and `inf` is that step, without its next state.
+    Initial states are the N of an identity that is evaluated. N of the final
+    element is the final state.
+
+    M is carried as what it is: not at all, where nothing is decayed or erased; as
+    the sum of log-gates (a scalar, `K`, `V` or `K x V` of them), where nothing is
+    erased; else as a `K x K` matrix. The result is marked `associative`.
+
+    Each state must be a chain of factors whose other operands do not depend on a
+    state (see scan-raise-affine), at token granularity. An erase together with a
+    decay per value or element has no one matrix for all columns. What is
+    declined stays as it is and has a remark that says why. A plan is dropped.
+
+    ```mlir
+    // before
+    %o, %final = scan.recurrence ins(...) outs("bthv") finals("nhkv") {
+      ...
+      %1 = scan.decay %S by %g along scalar
+      %2 = scan.inject %1 key %k value %v
+      %y = scan.read %2 query %q
+      scan.yield %2, %y
+    }
+    // after --scan-recurrence-to-prefix
+    %o, %gates, %final = scan.prefix associative ins(...) identity(%zero as "", %none as "kv" : ...)
+        outs("bthv") finals("nh", "nhkv")
+    enc { ... // (g, k v^T)
+    } agg { ... // (g_old + g_new, exp(g_new) N_old + N_new)
+    } inf { ... // the step from N
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def ScanRaiseAffine : Pass<"scan-raise-affine", "::mlir::ModuleOp"> {
@@ -106,7 +160,8 @@ def ScanChooseChunkSize : Pass<"scan-choose-chunk-size", "::mlir::func::FuncOp">
   let description = [{
     One function of the element type, the target and the sizes decides for now.
     A recurrence that has a plan keeps it. A chain with a factor that has no
-    chunk form gets the recurrent schedule, and a remark says which factor.
+    chunk form gets the recurrent schedule, and a remark says which factor. The
+    chunk of a `scan.prefix` is part of the model and stays; a remark says so.
 
     ```mlir
     // before
