@@ -133,7 +133,7 @@ static std::optional<Array> readConstant(Operation &op) {
 }
 
 FailureOr<Arrays> interpreter::evaluate(func::FuncOp entry,
-                                        const Arrays &inputs) {
+                                        const Arrays &inputs, JoinOrder order) {
   if (entry.isExternal() || !entry.getBody().hasOneBlock())
     return entry.emitError("the interpreter evaluates functions of one block");
   Bindings bindings;
@@ -146,7 +146,7 @@ FailureOr<Arrays> interpreter::evaluate(func::FuncOp entry,
     if (isa<scan::RecurrenceOp, scan::PrefixOp>(op)) {
       auto prefix = dyn_cast<scan::PrefixOp>(op);
       FailureOr<std::vector<Array>> results =
-          prefix ? runPrefix(prefix, bindings)
+          prefix ? runPrefix(prefix, bindings, order)
                  : runRecurrence(cast<scan::RecurrenceOp>(op), bindings);
       if (failed(results))
         return failure();

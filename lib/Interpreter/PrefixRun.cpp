@@ -55,8 +55,10 @@ private:
 /// The online form of the scan.
 class BinaryCounter {
 public:
-  BinaryCounter(const BoundRegion &agg, Element identity, bool evaluateIdentity)
-      : agg(agg), identity(std::move(identity)), evaluate(evaluateIdentity) {}
+  BinaryCounter(const BoundRegion &agg, Element identity, bool evaluateIdentity,
+                JoinOrder order)
+      : agg(agg), identity(std::move(identity)), evaluate(evaluateIdentity),
+        order(order) {}
 
   void push(Element element);
   const Element &prefix() const {
@@ -66,6 +68,8 @@ public:
 private:
   Element join(const Element &older, const Element &newer);
 
+  /// No tree has this level.
+  static constexpr unsigned kNever = ~0u;
   /// A tree over 2^level elements, and the prefix that ends with it.
   struct Tree {
     unsigned level;
@@ -74,14 +78,15 @@ private:
   RegionCall agg;
   Element identity;
   bool evaluate;
+  JoinOrder order;
   SmallVector<Tree> trees; // oldest and largest first
 };
 
 class PrefixRun {
 public:
   PrefixRun(scan::PrefixOp op, StepProgram enc, StepProgram agg,
-            StepProgram inf)
-      : op(op), enc{std::move(enc), {}}, agg{std::move(agg), {}},
+            StepProgram inf, JoinOrder order)
+      : op(op), order(order), enc{std::move(enc), {}}, agg{std::move(agg), {}},
         inf{std::move(inf), {}}, call(op), heads(op.getNumValueHeads()),
         chunk(op.getChunkSize()) {}
 
@@ -102,6 +107,7 @@ private:
   }
 
   scan::PrefixOp op;
+  JoinOrder order;
   BoundRegion enc, agg, inf;
   ScanCall call;
   int64_t heads, chunk;
@@ -158,6 +164,11 @@ void BinaryCounter::push(Element element) {
   }
   bool first = trees.empty() && !evaluate;
   Element next = first ? element : join(prefix(), element);
+  if (order == JoinOrder::fromLeft) {
+    // All that came before is one element.
+    trees = {{kNever, next, next}};
+    return;
+  }
   trees.push_back({level, std::move(element), std::move(next)});
 }
 
@@ -243,7 +254,7 @@ void PrefixRun::runItem(int64_t sequence, int64_t head) {
   unsigned components = op.getNumComponents();
   RegionCall encode(enc), infer(inf);
   BinaryCounter counter(agg, makeIdentity(sequence, head),
-                        op.getEvaluateIdentity());
+                        op.getEvaluateIdentity(), order);
   for (int64_t step = rows.begin; step < rows.end; step += chunk) {
     for (unsigned i = 0; i < inputs.size(); ++i) {
       if (step > rows.begin && !inputs[i].window.movesWithTime())
@@ -282,13 +293,14 @@ std::vector<Array> PrefixRun::run() {
 }
 
 FailureOr<std::vector<Array>> interpreter::runPrefix(scan::PrefixOp op,
-                                                     const Bindings &bindings) {
+                                                     const Bindings &bindings,
+                                                     JoinOrder order) {
   FailureOr<StepProgram> enc = StepProgram::build(op.getEnc()),
                          agg = StepProgram::build(op.getAgg()),
                          inf = StepProgram::build(op.getInf());
   if (failed(enc) || failed(agg) || failed(inf))
     return failure();
-  PrefixRun run(op, std::move(*enc), std::move(*agg), std::move(*inf));
+  PrefixRun run(op, std::move(*enc), std::move(*agg), std::move(*inf), order);
   if (failed(run.bind(bindings)))
     return failure();
   return run.run();

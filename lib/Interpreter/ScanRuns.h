@@ -15,8 +15,8 @@ mlir::FailureOr<std::vector<Array>> runRecurrence(scan::RecurrenceOp op,
                                                   const Bindings &bindings);
 
 /// Evaluates `op`: its outputs, then its final elements.
-mlir::FailureOr<std::vector<Array>> runPrefix(scan::PrefixOp op,
-                                              const Bindings &bindings);
+mlir::FailureOr<std::vector<Array>>
+runPrefix(scan::PrefixOp op, const Bindings &bindings, JoinOrder order);
 
 } // namespace prism::interpreter
 

@@ -7,8 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Commands.h"
+#include "Prism/Analysis/Associativity.h"
 #include "Prism/Interpreter/Interpreter.h"
 #include "prism-runtime/Npy.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace prism;
@@ -115,6 +118,41 @@ openResults(func::FuncOp entry, const Files &out) {
   return writers;
 }
 
+/// Holds declarations that are not proved against the arrays: joined from the
+/// left, all results must be the same.
+static LogicalResult checkDeclarations(func::FuncOp entry,
+                                       const interpreter::Arrays &arrays,
+                                       const interpreter::Arrays &results) {
+  scan::PrefixOp declared;
+  entry.walk([&](scan::PrefixOp op) {
+    if (analysis::associativityOf(op) == analysis::Associativity::declaration)
+      declared = op;
+  });
+  if (!declared)
+    return success();
+  auto other =
+      interpreter::evaluate(entry, arrays, interpreter::JoinOrder::fromLeft);
+  if (failed(other))
+    return failure();
+  for (const auto &[name, array] : results) {
+    double error = 0.0, size = 0.0;
+    for (auto [x, y] :
+         llvm::zip_equal(array.data, other->find(name)->second.data)) {
+      if (std::isfinite(x))
+        size += x * x;
+      if (x != y && !(std::isnan(x) && std::isnan(y)))
+        error += (x - y) * (x - y);
+    }
+    double ratio = std::sqrt(error / size);
+    if (error != 0.0 && !(ratio <= 1e-9))
+      return declared.emitError("is declared to be associative, but joined "
+                                "from the left result '")
+             << name << "' differs by " << llvm::formatv("{0:e1}", ratio).str()
+             << " (RMS ratio); without `associative` the tree is the meaning";
+  }
+  return success();
+}
+
 LogicalResult prism::evaluateEntry(ModuleOp module,
                                    ArrayRef<std::string> wanted,
                                    ArrayRef<std::string> in,
@@ -141,7 +179,7 @@ LogicalResult prism::evaluateEntry(ModuleOp module,
     arrays[name] = std::move(*array);
   }
   FailureOr<interpreter::Arrays> results = interpreter::evaluate(entry, arrays);
-  if (failed(results))
+  if (failed(results) || failed(checkDeclarations(entry, arrays, *results)))
     return failure();
   for (auto &[name, writer] : *writers) {
     const interpreter::Array &array = results->find(name)->second;

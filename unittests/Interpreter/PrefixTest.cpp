@@ -88,7 +88,7 @@ static Arrays callOf(Values x, double e) {
   return in;
 }
 
-TEST(Prefix, NamedTreeOfEight) {
+TEST(Prefix, A22TreeOfEight) {
   // p / 2 + x over 1 to 8. Joined from left to right it would be 6.125 where
   // the tree has 6.75, and 12.015625 at the end.
   for (llvm::StringRef evaluate : {"", "evaluate"}) {
@@ -105,7 +105,7 @@ TEST(Prefix, NamedTreeOfEight) {
   expectValues(six["total"], {11.875});
 }
 
-TEST(Prefix, IdentityThatIsEvaluatedIsAnElement) {
+TEST(Prefix, A22EvaluatedIdentity) {
   // tanh(p + 2 x) - 0.1 p x over 0.1 to 1.1, e = 0.3.
   Values x;
   for (int i = 1; i <= 11; ++i)

@@ -39,13 +39,19 @@ using Arrays = llvm::StringMap<Array>;
 std::string getArgumentName(mlir::func::FuncOp entry, unsigned index);
 std::string getResultName(mlir::func::FuncOp entry, unsigned index);
 
+/// In which order the elements of a prefix scan are joined.
+enum class JoinOrder {
+  tree,     // as it means
+  fromLeft, // one after another: the same if the aggregation is associative
+};
+
 /// Runs `entry` on `inputs`. Arguments marked "scan.optional" may be missing.
 /// Fails with a located diagnostic: an input that is missing, unknown or has
 /// the wrong shape, or an op that has no evaluation. Work is spread over the
 /// threads of the entry's context, if it has any; the result does not depend
 /// on them.
-mlir::FailureOr<Arrays> evaluate(mlir::func::FuncOp entry,
-                                 const Arrays &inputs);
+mlir::FailureOr<Arrays> evaluate(mlir::func::FuncOp entry, const Arrays &inputs,
+                                 JoinOrder order = JoinOrder::tree);
 
 } // namespace prism::interpreter
 

@@ -14,6 +14,9 @@ using namespace prism;
 using namespace prism::scan;
 using llvm::formatv;
 
+// Products of larger matrices are no form of a recurrence that anybody wants.
+static constexpr int64_t kMaxMatrix = 1024;
+
 //===----------------------------------------------------------------------===//
 // What reads a state
 //===----------------------------------------------------------------------===//
@@ -105,6 +108,11 @@ static std::optional<Location> findKind(CarriedMap &map, std::string &reason) {
   }
   if (map.kind != CarriedMap::matrix)
     return std::nullopt;
+  if (map.state.getDimSize(0) > kMaxMatrix) {
+    reason = formatv("the carried matrix of {0} x {0} is larger than {1} x {1}",
+                     map.state.getDimSize(0), kMaxMatrix);
+    return map.chain.front()->getLoc();
+  }
   for (StateOpInterface factor : map.chain)
     if (auto decay = dyn_cast<DecayOp>(factor.getOperation());
         decay && (decay.getAlong() == DecayAlong::value ||

@@ -38,17 +38,17 @@ static Attribute axes(Builder &builder, const Twine &letters) {
   return builder.getStringAttr(letters);
 }
 
-/// Letters that no operand of the recurrence uses, for the columns of M.
-static char freeLetter(RecurrenceOp op) {
-  std::string used = "bthn";
+/// Letters that no operand of the recurrence uses, for the columns of matrices.
+static std::string freeLetters(RecurrenceOp op) {
+  std::string used = "bthn", free;
   for (ArrayAttr all : {op.getInputAxesAttr(), op.getOutputAxes(),
                         op.getFinalAxes(), op.getInitialAxes()})
     for (Attribute one : all)
       used += cast<StringAttr>(one).getValue();
   for (char letter = 'a'; letter <= 'z'; ++letter)
     if (!StringRef(used).contains(letter))
-      return letter;
-  return 0;
+      free += letter;
+  return free;
 }
 
 /// The letters of n and h of a final state, then `features`.
@@ -188,14 +188,21 @@ FailureOr<PrefixOp> prism::scan::recurrenceToPrefix(RecurrenceOp op) {
   std::string reason;
   if (std::optional<Location> where = findCarriedMaps(op, maps, reason))
     return decline(*where, reason);
-  char column = freeLetter(op);
-  if (!column)
-    return decline(op.getLoc(), "no letter is left for the columns of the "
+  std::string columns = freeLetters(op);
+  auto isMatrix = [](const CarriedMap &map) {
+    return map.kind == CarriedMap::matrix;
+  };
+  if (size_t(llvm::count_if(maps, isMatrix)) > columns.size())
+    return decline(op.getLoc(), "no letter is left for the columns of a "
                                 "carried matrix: the axes use all of a to z");
   OpBuilder builder(op);
   Components components;
-  for (auto [i, map] : llvm::enumerate(maps))
-    addComponents(op, i, map, column, builder, components);
+  for (auto [i, map] : llvm::enumerate(maps)) {
+    addComponents(op, i, map, columns.empty() ? 0 : columns.front(), builder,
+                  components);
+    if (isMatrix(map))
+      columns.erase(columns.begin());
+  }
   // N of the identity is the initial state; without one it is only a 0.
   bool evaluate = !op.getInitialStates().empty();
   auto prefix = PrefixOp::create(

@@ -3,7 +3,7 @@
 // RUN: prism-opt %prism_src/examples/models/gated_deltanet.mlir --scan-recurrence-to-prefix --scan-classify | FileCheck %s --check-prefix=MAPS
 // RUN: prism-opt %prism_src/examples/models/gla.mlir --scan-raise-affine --scan-recurrence-to-prefix --scan-classify | FileCheck %s --check-prefix=MAPS
 
-// The class of prefix scans, and that their chunk stays. Proofs are tested in unittests/Analysis/PrefixTest.cpp.
+// The class of prefix scans, and that their chunk stays. Proofs are tested in unittests/Analysis/AssociativityTest.cpp.
 
 // MAPS: scan.class = {{[{]}}associative = "by proof", depth = "log n", kind = "associative", memory = "1", spd = "SPD-(n, 1)", work = "n"}
 

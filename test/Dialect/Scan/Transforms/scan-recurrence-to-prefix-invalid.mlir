@@ -1,7 +1,7 @@
 // RUN: prism-opt %s --scan-recurrence-to-prefix --remarks-filter=scan --remark-format=emitRemark -split-input-file -verify-diagnostics | FileCheck %s
 
 // What is declined stays as it is; a remark says where and why.
-// CHECK-COUNT-7: scan.recurrence
+// CHECK-COUNT-9: scan.recurrence
 // CHECK-NOT: scan.prefix
 
 // Each column would decay in its own way between erases.
@@ -91,4 +91,29 @@ func.func @no_axis(%x: tensor<?x?xf32>) -> tensor<?xf32> {
     scan.yield %S : tensor<f32>
   } -> (), (tensor<?xf32>)
   return %s : tensor<?xf32>
+}
+
+// -----
+
+func.func @large(%k: tensor<?x?x1025xf32>, %b: tensor<?x?xf32>) -> tensor<?x1025x2xf32> {
+  %s = scan.recurrence ins(%k as "btk", %b as "bt" : tensor<?x?x1025xf32>, tensor<?x?xf32>) outs() finals("nkv") {
+  ^bb0(%S: tensor<1025x2xf32>, %kt: tensor<1025xf32>, %bt: f32):
+    // expected-remark@+1 {{the carried matrix of 1025 x 1025 is larger than 1024 x 1024}}
+    %1 = scan.erase %S read %kt write %kt strength %bt : tensor<1025x2xf32>, tensor<1025xf32>, tensor<1025xf32>, f32
+    scan.yield %1 : tensor<1025x2xf32>
+  } -> (), (tensor<?x1025x2xf32>)
+  return %s : tensor<?x1025x2xf32>
+}
+
+// -----
+
+func.func @letters(%k: tensor<?x?x2xf32>, %b: tensor<?x?xf32>, %all: tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1xf32>) -> tensor<?x2x2xf32> {
+  // expected-remark@+1 {{no letter is left for the columns of a carried matrix: the axes use all of a to z}}
+  %s = scan.recurrence ins(%k as "btk", %b as "bt", %all as "acdefgijlmopqrsuwxyz"
+      : tensor<?x?x2xf32>, tensor<?x?xf32>, tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1xf32>) outs() finals("nkv") {
+  ^bb0(%S: tensor<2x2xf32>, %kt: tensor<2xf32>, %bt: f32, %at: tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1xf32>):
+    %1 = scan.erase %S read %kt write %kt strength %bt : tensor<2x2xf32>, tensor<2xf32>, tensor<2xf32>, f32
+    scan.yield %1 : tensor<2x2xf32>
+  } -> (), (tensor<?x2x2xf32>)
+  return %s : tensor<?x2x2xf32>
 }

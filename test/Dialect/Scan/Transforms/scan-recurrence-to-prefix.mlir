@@ -126,3 +126,18 @@ func.func @two_states(%k: tensor<?x?x2xf32>, %g: tensor<?x?xf32>) -> (tensor<?x?
   } -> (tensor<?x?x2x2xf32>), (tensor<?x2x2xf32>, tensor<?x2x2xf32>)
   return %o, %s#0, %s#1 : tensor<?x?x2x2xf32>, tensor<?x2x2xf32>, tensor<?x2x2xf32>
 }
+
+// -----
+
+// Matrices of two sizes have columns of two letters.
+// CHECK-LABEL: func.func @two_matrices
+func.func @two_matrices(%k: tensor<?x?x2xf32>, %l: tensor<?x?x3xf32>, %b: tensor<?x?xf32>) -> (tensor<?x2x2xf32>, tensor<?x3x2xf32>) {
+  // CHECK: scan.prefix {{.*}} outs() finals("nka", "nkv", "nlc", "nlv")
+  %s:2 = scan.recurrence ins(%k as "btk", %l as "btl", %b as "bt" : tensor<?x?x2xf32>, tensor<?x?x3xf32>, tensor<?x?xf32>) outs() finals("nkv", "nlv") {
+  ^bb0(%S: tensor<2x2xf32>, %R: tensor<3x2xf32>, %kt: tensor<2xf32>, %lt: tensor<3xf32>, %bt: f32):
+    %1 = scan.erase %S read %kt write %kt strength %bt : tensor<2x2xf32>, tensor<2xf32>, tensor<2xf32>, f32
+    %2 = scan.erase %R read %lt write %lt strength %bt : tensor<3x2xf32>, tensor<3xf32>, tensor<3xf32>, f32
+    scan.yield %1, %2 : tensor<2x2xf32>, tensor<3x2xf32>
+  } -> (), (tensor<?x2x2xf32>, tensor<?x3x2xf32>)
+  return %s#0, %s#1 : tensor<?x2x2xf32>, tensor<?x3x2xf32>
+}
