@@ -149,8 +149,7 @@ static scan::PrefixOp prefixIn(ModuleOp module) {
 
 TEST_P(Aggregations, ProofAndValues) {
   TestContext test;
-  auto module =
-      parseSourceString<ModuleOp>(entryOf(GetParam()), &test.context);
+  auto module = parseSourceString<ModuleOp>(entryOf(GetParam()), &test.context);
   ASSERT_TRUE(module) << test.messages << entryOf(GetParam());
   scan::PrefixOp op = prefixIn(*module);
   EXPECT_EQ(isProvedAssociative(op), GetParam().associative);
@@ -167,7 +166,7 @@ static std::string randomBody(std::mt19937_64 &random) {
   std::vector<std::string> values = {"%a0", "%a1", "%b0", "%b1"};
   auto any = [&] { return values[random() % values.size()]; };
   std::string body = "%half = arith.constant 0.5 : f64\n";
-  static const char *binary[] = {"arith.addf", "arith.addf", "arith.mulf",
+  static const char *binary[] = {"arith.addf", "arith.addf",     "arith.mulf",
                                  "arith.mulf", "arith.maximumf", "arith.subf"};
   unsigned count = 2 + random() % 4;
   for (unsigned i = 0; i < count; ++i) {

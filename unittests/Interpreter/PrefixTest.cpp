@@ -144,6 +144,22 @@ TEST(Prefix, InclusiveReverseAndPacked) {
   expectValues(out["total"], {6, 20, 13.5});
 }
 
+TEST(Prefix, ALaterCallGoesOnIfAssociative) {
+  auto continued = [](llvm::StringRef agg) {
+    TestModel model(scalarEntry(agg, "", "evaluate"));
+    Arrays whole = model.run(callOf({1, 2, 3, 4, 5, 6, 7}, 0.5)),
+           first = model.run(callOf({1, 2, 3}, 0.5)),
+           second = model.run(callOf({4, 5, 6, 7}, first["total"].data[0]));
+    EXPECT_EQ(second["y"].data[0], first["total"].data[0]);
+    return std::pair(whole["total"].data[0], second["total"].data[0]);
+  };
+  auto [sum, sumOfTwo] = continued("%z = arith.addf %p, %x_t : f64");
+  EXPECT_EQ(sum, 28.5);
+  EXPECT_EQ(sumOfTwo, 28.5);
+  auto [tree, treeOfTwo] = continued(kHalfPlus);
+  EXPECT_NE(tree, treeOfTwo);
+}
+
 TEST(Prefix, NoStepsAndNoRows) {
   TestModel model(scalarEntry(kHalfPlus));
   Arrays out = model.run(callOf({}, 5));

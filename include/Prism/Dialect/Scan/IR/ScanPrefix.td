@@ -28,7 +28,7 @@ def Scan_PrefixOp : Scan_Op<"prefix", [
     f32 or f64. `identity` gives one operand for each, whose features (all axes
     but n and h) are the component's; the prefix of nothing is this element.
     It is a formal identity, not aggregated with anything, unless `evaluate` is
-    said: then it is an ordinary oldest element, learned, or the state of an
+    said: then it is an ordinary oldest element, learned, or the total of an
     earlier call, and `agg` sees it.
 
     `agg` need not be associative: the order in which elements are joined is part
@@ -47,7 +47,9 @@ def Scan_PrefixOp : Scan_Op<"prefix", [
     leading axis of c tokens, and so has what `inf` yields. Where the last chunk
     of a sequence is shorter, its missing tokens read as 0 and their outputs
     are dropped. `finals` are the components of the prefix after all complete
-    chunks, after which a later call goes on; of an empty sequence, the identity.
+    chunks; of an empty sequence, the identity. A later call that evaluates them
+    as its identity, from the incomplete chunk on, goes on as one call would if
+    `agg` is associative; if not, it joins in another order.
 
     Absent operands (`scan.optional`) are as for recurrences: identities are zeros.
 
