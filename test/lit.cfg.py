@@ -94,6 +94,8 @@ tools = [
     ToolSubst("prism-opt", extra_args=["--verify-roundtrip"] if roundtrip else []),
     ToolSubst("prism-compile", unresolved="ignore"),
     ToolSubst("prism-run", unresolved="ignore"),
+    ToolSubst("prism-lsp-server", unresolved="ignore"),
+    ToolSubst("prism-reduce", unresolved="ignore"),
     ToolSubst("FileCheck"),
     ToolSubst("not"),
     ToolSubst("split-file"),

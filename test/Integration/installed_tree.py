@@ -85,7 +85,8 @@ def main():
         listing = run(os.path.join(prefix, "bin", "prism-run"), bundle, "--list")
         if "entry forward" not in listing:
             sys.exit(f"FAILED: prism-run --list:\n{listing}")
-        run(os.path.join(prefix, "bin", "prism-compile"), "--version")
+        for tool in ("prism-compile", "prism-lsp-server", "prism-reduce"):
+            run(os.path.join(prefix, "bin", tool), "--version")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
