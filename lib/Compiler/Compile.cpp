@@ -20,6 +20,17 @@ static std::string scheduleName(const Unit &unit) {
   return scan::stringifySchedule(unit.plan.getSchedule()).str();
 }
 
+int64_t prism::stepsTakenRecurrent(scan::RecurrenceOp op,
+                                   ArrayRef<Unit> units) {
+  const Unit &first = units.front();
+  if (units.back().plan.getSchedule() == first.plan.getSchedule())
+    return 0;
+  return scan::recurrentUpTo(op,
+                             first.target.isCuda() ? scan::PlanTarget::cuda
+                                                   : scan::PlanTarget::cpu,
+                             /*tensorCores=*/bool(first.roles));
+}
+
 /// Rows of the decision table for the units of one target: short sequences go
 /// recurrent, of several units of a schedule each has its heads, and long
 /// sequences of few heads are split.
@@ -32,10 +43,7 @@ static void addChoice(runtime::EntryInfo &entry, scan::RecurrenceOp op,
     if (row.target == target)
       return;
   scan::Schedule first = units.front().plan.getSchedule();
-  if (units.back().plan.getSchedule() != first) {
-    int64_t upTo = scan::recurrentUpTo(
-        op, isCuda ? scan::PlanTarget::cuda : scan::PlanTarget::cpu,
-        /*tensorCores=*/bool(units.front().roles));
+  if (int64_t upTo = stepsTakenRecurrent(op, units)) {
     entry.choice.push_back(
         {target, upTo, INT64_MAX, scheduleName(units.back())});
     if (upTo == INT64_MAX)

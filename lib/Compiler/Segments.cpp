@@ -135,24 +135,16 @@ int64_t prism::bestSegments(const SegmentCosts &costs, int64_t steps,
 // Rows of the table
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Up to so many steps; heads up to each bound are split as it says.
-struct StepRange {
-  int64_t maxSteps;
-  std::vector<std::pair<int64_t, int64_t>> segmentsUpTo; // heads, segments
-};
-} // namespace
-
 /// The bounds stand for all between them and the ones before.
-static std::vector<StepRange> rangesOf(const SegmentCosts &costs) {
+std::vector<SegmentRange> prism::segmentRanges(const SegmentCosts &costs) {
   int64_t most = costs.multiprocessors / costs.blocks;
   std::vector<int64_t> bounds;
   for (int64_t heads : {1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 64})
     if (heads < most)
       bounds.push_back(heads);
-  std::vector<StepRange> ranges;
+  std::vector<SegmentRange> ranges;
   for (int64_t steps : {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536}) {
-    StepRange range{steps, {}};
+    SegmentRange range{steps, {}};
     for (int64_t heads : bounds) {
       int64_t segments = bestSegments(costs, steps, heads);
       if (!range.segmentsUpTo.empty() &&
@@ -175,7 +167,7 @@ static std::vector<StepRange> rangesOf(const SegmentCosts &costs) {
 std::vector<runtime::ChoiceRow>
 prism::addSegmentRows(const Unit &split, ArrayRef<runtime::ChoiceRow> whole) {
   std::vector<runtime::ChoiceRow> rows;
-  for (const StepRange &range : rangesOf(costsOf(split))) {
+  for (const SegmentRange &range : segmentRanges(costsOf(split))) {
     for (auto [heads, segments] : range.segmentsUpTo) {
       runtime::ChoiceRow row = whole.front();
       row.maxSteps = range.maxSteps;
@@ -191,21 +183,4 @@ prism::addSegmentRows(const Unit &split, ArrayRef<runtime::ChoiceRow> whole) {
     }
   }
   return rows;
-}
-
-std::vector<std::string> prism::describeSegmentRows(const Unit &split) {
-  std::vector<std::string> lines;
-  for (const StepRange &range : rangesOf(costsOf(split))) {
-    std::string line =
-        range.maxSteps == INT64_MAX
-            ? "longer sequences"
-            : "up to " + std::to_string(range.maxSteps) + " steps";
-    for (auto [heads, segments] : range.segmentsUpTo)
-      line += ", " +
-              (segments > 1 ? std::to_string(segments) + " segments"
-                            : std::string("whole")) +
-              " up to " + std::to_string(heads) + " sequences x value heads";
-    lines.push_back(line + (range.segmentsUpTo.empty() ? ": whole" : ""));
-  }
-  return lines;
 }

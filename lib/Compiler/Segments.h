@@ -32,13 +32,13 @@ SegmentCosts costsOf(const Unit &split);
 /// many sequences x value heads; 1: not at all.
 int64_t bestSegments(const SegmentCosts &costs, int64_t steps, int64_t heads);
 
+/// When sequences are split into how many segments, by their length.
+std::vector<SegmentRange> segmentRanges(const SegmentCosts &costs);
+
 /// Rows of the decision table: `whole` are those without a split, for sequences
 /// of any length, by heads; where a split is better, rows with it come before.
 std::vector<runtime::ChoiceRow>
 addSegmentRows(const Unit &split, llvm::ArrayRef<runtime::ChoiceRow> whole);
-
-/// The rows of a split unit in words, a line for each range of steps.
-std::vector<std::string> describeSegmentRows(const Unit &split);
 
 } // namespace prism
 

@@ -98,7 +98,7 @@ struct Wish {
 
 static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op,
                                const CompileOptions &options,
-                               std::vector<std::string> &remarks) {
+                               std::vector<Remark> &remarks) {
   Wish wish;
   if (scan::PlanAttr plan = op.getPlanAttr()) // written in the spec or the IR
     wish.given = {plan.getSchedule(), plan.getChunk(),
@@ -148,7 +148,9 @@ static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op,
   if (wish.given.schedule) {
     wish.schedules = {*wish.given.schedule};
   } else if (without) {
-    remarks.push_back(without->getName().getStringRef().str() + ": " + reason);
+    remarks.push_back(
+        {"the chunk form",
+         without->getName().getStringRef().str() + ": " + reason});
     wish.schedules = {scan::Schedule::recurrent};
   } else if (stepwise) {
     wish.schedules = {scan::Schedule::recurrent};
@@ -163,7 +165,7 @@ static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op,
 static LogicalResult admitSerial(func::FuncOp entry, scan::RecurrenceOp op,
                                  const targetinfo::Target &target,
                                  const CompileOptions &options,
-                                 std::vector<std::string> &remarks) {
+                                 std::vector<Remark> &remarks) {
   analysis::StateFlow flow(op);
   if (!options.serial) {
     flow.report(analysis::Granularity::miniBatch);
@@ -206,13 +208,19 @@ static void tellApart(MutableArrayRef<Unit> units) {
   }
 }
 
+static Remark refusedBlock(int64_t columns, const std::string &whyNot) {
+  std::string what =
+      "value block of " + std::to_string(columns) + " on tensor cores";
+  return {"a " + what, "no " + what + ": " + whyNot};
+}
+
 /// The chunk form on tensor cores, once for each plan that they take; none and
 /// a reason where they take none.
 static FailureOr<std::vector<Unit>>
 buildTensorCoreUnits(func::FuncOp entry, const targetinfo::Target &target,
                      const PlanOverride &given, std::string &whyNot) {
   std::vector<Unit> units;
-  std::vector<std::string> declined;
+  std::vector<Remark> declined;
   for (scan::PlanAttr plan :
        tensorCorePlans(recurrenceOf(entry), target.gpu(), given, whyNot)) {
     FailureOr<OwningOpRef<ModuleOp>> module = buildTileModule(entry, plan);
@@ -220,9 +228,7 @@ buildTensorCoreUnits(func::FuncOp entry, const targetinfo::Target &target,
       return failure();
     OwningOpRef<ModuleOp> roles = buildRoles(**module, target.gpu(), whyNot);
     if (!roles)
-      declined.push_back("no value block of " +
-                         std::to_string(plan.getValueBlock()) +
-                         " on tensor cores: " + whyNot);
+      declined.push_back(refusedBlock(plan.getValueBlock(), whyNot));
     else
       units.push_back({entry.getName().str(),
                        target,
@@ -245,6 +251,7 @@ static FailureOr<Unit> buildCudaUnit(func::FuncOp entry,
                                      const targetinfo::Target &target,
                                      const PlanOverride &given) {
   int64_t bytes = 0, limit = target.gpu().sharedMemoryPerBlock;
+  std::vector<Remark> tooLarge;
   for (scan::PlanAttr candidate : candidates) {
     scan::PlanAttr plan = withOverride(candidate, given);
     FailureOr<OwningOpRef<ModuleOp>> module = buildTileModule(entry, plan);
@@ -256,12 +263,17 @@ static FailureOr<Unit> buildCudaUnit(func::FuncOp entry,
     if (failed(needed))
       return failure();
     bytes = *needed;
-    if (bytes <= limit)
-      return unit;
-    if (plan.getSchedule() == scan::Schedule::recurrent) {
-      // The register strategy needs no shared memory; the conversion decides.
+    // The register strategy of the recurrent schedule needs no shared memory;
+    // the conversion decides.
+    if (bytes <= limit || plan.getSchedule() == scan::Schedule::recurrent) {
+      unit.remarks = std::move(tooLarge);
       return unit;
     }
+    std::string what = "chunk " + std::to_string(plan.getChunk()) +
+                       ", value block " + std::to_string(plan.getValueBlock());
+    tooLarge.push_back({what, what + ": needs " + std::to_string(bytes) +
+                                  " bytes of shared memory, a block has " +
+                                  std::to_string(limit)});
   }
   return entry.emitError("needs ")
          << bytes << " bytes of shared memory on " << target.str()
@@ -310,7 +322,8 @@ static LogicalResult addSplitUnit(func::FuncOp entry, std::vector<Unit> &units,
     return entry.emitError("plan: cannot be split into ")
            << segments << " segments: " << whyNot;
   if (!split) {
-    units.front().remarks.push_back("sequences are not split: " + whyNot);
+    units.front().remarks.push_back(
+        {"sequences in segments", "sequences are not split: " + whyNot});
     return success();
   }
   if (segments > 1) {
@@ -338,7 +351,7 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
   scan::RecurrenceOp op = recurrenceOf(entry);
   if (!op)
     return refuseEntry(entry);
-  std::vector<std::string> remarks;
+  std::vector<Remark> remarks;
   bool serial = scan::isSerial(op);
   if (serial && failed(admitSerial(entry, op, target, options, remarks)))
     return failure();
@@ -368,7 +381,8 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
       if (failed(plain))
         return failure();
       if (!whyNot.empty())
-        plain->remarks.push_back("no tensor cores: " + whyNot);
+        plain->remarks.push_back(
+            {"tensor cores", "no tensor cores: " + whyNot});
       found.push_back(std::move(*plain));
     }
     if (schedule == scan::Schedule::chunk &&

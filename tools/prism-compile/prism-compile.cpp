@@ -51,10 +51,15 @@ static cl::opt<bool>
     listFamilies("list-families",
                  cl::desc("print the families that a spec may name"),
                  cl::cat(category));
-static cl::opt<bool> explain(
+static cl::opt<bool> explainFlag(
     "explain",
     cl::desc("say what was recognised, what was chosen, and what it costs"),
     cl::cat(category));
+static cl::opt<std::string> explainHtml(
+    "explain-html",
+    cl::desc("write the same as one HTML page, with pictures of the chain and "
+             "the roofline, and the tile programs"),
+    cl::value_desc("file"), cl::cat(category));
 static cl::opt<bool>
     checkFlag("check",
               cl::desc("run the compiled entries on random inputs and compare "
@@ -115,6 +120,7 @@ static constexpr const char *overview =
   prism-compile examples/gated_deltanet.json --emit=tile
   prism-compile examples/prism_l2.json --explain --emit=plan
   prism-compile model.mlir --evaluate --in x=x.npy --out y=y.npy
+  prism-compile examples/prism_l2.json --explain-html=prism_l2.html
   prism-compile --list-families
 )";
 
@@ -130,9 +136,13 @@ static int fail(const llvm::Twine &message) {
 /// An option that another one would leave without effect, or "".
 static std::string unusedOption() {
   std::pair<const char *, bool> given[] = {
-      {"--check", checkFlag},        {"--explain", explain},
-      {"--sample", !sample.empty()}, {"--emit", emit.getNumOccurrences() > 0},
-      {"-o", !output.empty()},       {"--expand", expand},
+      {"--check", checkFlag},
+      {"--explain", explainFlag},
+      {"--explain-html", !explainHtml.empty()},
+      {"--sample", !sample.empty()},
+      {"--emit", emit.getNumOccurrences() > 0},
+      {"-o", !output.empty()},
+      {"--expand", expand},
       {"SPEC.json", !input.empty()}};
   auto first = [&](ArrayRef<StringRef> names, const char *reason) {
     for (auto [name, isGiven] : given)
@@ -141,16 +151,17 @@ static std::string unusedOption() {
     return std::string();
   };
   if (listFamilies)
-    return first({"--check", "--explain", "--sample", "--emit", "-o",
-                  "--expand", "SPEC.json"},
+    return first({"--check", "--explain", "--explain-html", "--sample",
+                  "--emit", "-o", "--expand", "SPEC.json"},
                  "--list-families prints names");
   if (expand)
-    return first({"--check", "--explain", "--sample", "--emit", "-o"},
-                 "--expand prints the spec");
-  if (evaluate)
     return first(
-        {"--check", "--explain", "--sample", "--emit", "-o", "--expand"},
-        "--evaluate compiles nothing");
+        {"--check", "--explain", "--explain-html", "--sample", "--emit", "-o"},
+        "--expand prints the spec");
+  if (evaluate)
+    return first({"--check", "--explain", "--explain-html", "--sample",
+                  "--emit", "-o", "--expand"},
+                 "--evaluate compiles nothing");
   if (!inFiles.empty() || !outFiles.empty())
     return "--in and --out are arguments of --evaluate, which is not given";
   if (checkFlag)
@@ -193,26 +204,51 @@ static int writeTheBundle(const driver::Model &in,
   return 0;
 }
 
-static int explainAll(ModuleOp module, const CompileOptions &options) {
+static FailureOr<std::vector<explain::Entry>>
+explainEntries(ModuleOp module, const CompileOptions &options) {
   auto functions = findEntries(module, options.entries);
   auto wanted = parseTargets(module, options.targets);
   if (failed(functions) || failed(wanted))
-    return 1;
+    return failure();
+  std::vector<explain::Entry> explained;
   for (func::FuncOp entry : *functions) {
-    // Prefix scans are not compiled yet.
-    if (explainPrefixes(llvm::outs(), entry))
+    if (auto prefixes = explain::explainPrefixes(entry)) {
+      explained.push_back(std::move(*prefixes));
       continue;
+    }
     std::vector<Unit> units;
     for (const targetinfo::Target &target : *wanted) {
       auto some = buildUnits(entry, target, options);
       if (failed(some))
-        return 1;
+        return failure();
       for (Unit &unit : *some)
         units.push_back(std::move(unit));
     }
-    explainEntry(llvm::outs(), entry, units, {});
+    explained.push_back(explain::explainEntry(entry, units));
   }
-  return 0;
+  return explained;
+}
+
+/// --explain and --explain-html.
+static LogicalResult explainModel(const driver::Model &in,
+                                  const CompileOptions &options) {
+  auto entries = explainEntries(*in.module, options);
+  if (failed(entries))
+    return failure();
+  if (explainFlag)
+    for (const explain::Entry &entry : *entries)
+      explain::printText(llvm::outs(), entry);
+  if (explainHtml.empty())
+    return success();
+  std::string page = explain::printPage(in.name, *entries);
+  if (explainHtml == "-") {
+    llvm::outs() << page;
+    return success();
+  }
+  if (llvm::Error error = writeFileAtomically(explainHtml, page))
+    return usageError("--explain-html: " + llvm::toString(std::move(error)));
+  llvm::outs() << "wrote " << explainHtml << "\n";
+  return success();
 }
 
 static int run(MLIRContext &context) {
@@ -261,9 +297,9 @@ static int run(MLIRContext &context) {
     options.plans = std::move(*plans);
   }
 
-  if (explain) {
-    if (int status = explainAll(*in->module, options))
-      return status;
+  if (explainFlag || !explainHtml.empty()) {
+    if (failed(explainModel(*in, options)))
+      return 1;
     if (!emit.getNumOccurrences() && output.empty())
       return 0;
   }

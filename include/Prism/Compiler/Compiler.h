@@ -46,6 +46,17 @@ struct CompileOptions {
   std::function<void(llvm::StringRef)> progress;
 };
 
+/// A word on why a plan is as it is, for --explain: on the one taken, or on an
+/// alternative that was refused.
+struct Remark {
+  std::string text;
+  std::string refused = {}; // the alternative; empty: of the one taken
+
+  Remark(std::string text) : text(std::move(text)) {}
+  Remark(std::string refused, std::string text)
+      : text(std::move(text)), refused(std::move(refused)) {}
+};
+
 /// One tile program: an entry, cut for a target by a schedule.
 struct Unit {
   std::string entry;
@@ -55,8 +66,7 @@ struct Unit {
   /// The program for tensor cores, its dots rounded and split into roles; null
   /// where the plain one is compiled.
   mlir::OwningOpRef<mlir::ModuleOp> roles;
-  /// Why a schedule that one might expect was not taken; for --explain.
-  std::vector<std::string> remarks;
+  std::vector<Remark> remarks;
   /// "v128": tells apart the later of several units of a schedule.
   std::string variant = {};
   /// Most sequences x value heads for which it is the best of its schedule.
@@ -67,6 +77,14 @@ struct Unit {
   std::optional<int64_t> segments = std::nullopt;
 
   bool isSplit() const { return !before.empty(); }
+};
+
+/// Up to so many steps, sequences are split into segments by the number of
+/// sequences x value heads: up to each bound into so many (1: not split), above
+/// the last not at all.
+struct SegmentRange {
+  int64_t maxSteps;
+  std::vector<std::pair<int64_t, int64_t>> segmentsUpTo; // heads, segments
 };
 
 /// The entry functions of a module, checked: at least one, unknown names in
@@ -84,6 +102,10 @@ parseTargets(mlir::ModuleOp module, llvm::ArrayRef<std::string> targets);
 mlir::FailureOr<std::vector<Unit>> buildUnits(mlir::func::FuncOp entry,
                                               const targetinfo::Target &target,
                                               const CompileOptions &options);
+
+/// Up to so many steps a sequence is taken by the last of an entry's units on a
+/// target, token by token; 0 where there is one schedule.
+int64_t stepsTakenRecurrent(scan::RecurrenceOp op, llvm::ArrayRef<Unit> units);
 
 /// A kernel of a unit, with its code once it is finished.
 struct CompiledKernel {

@@ -56,7 +56,10 @@ RoleKernel::RoleKernel(const std::string &text,
   }
   Unit &unit = units->front();
   if (!unit.roles) {
-    reason = llvm::join(unit.remarks, "; ");
+    reason = llvm::join(
+        llvm::map_range(unit.remarks,
+                        [](const Remark &remark) { return remark.text; }),
+        "; ");
     return;
   }
   tile::ProgramOp program = *unit.roles->getOps<tile::ProgramOp>().begin();

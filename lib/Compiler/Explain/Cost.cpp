@@ -1,0 +1,77 @@
+//===- Cost.cpp - What a recurrence costs, by its factors -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Cost.h"
+
+using namespace mlir;
+using namespace prism;
+
+explain::Cost::Cost(scan::RecurrenceOp op) {
+  auto state = cast<RankedTensorType>(op.getStateArgument(0).getType());
+  keys = state.getDimSize(0), values = state.getDimSize(1);
+  llvm::SmallDenseSet<Value> eraseKeys;
+  auto ranks = [](Value key) {
+    auto type = cast<RankedTensorType>(key.getType());
+    return type.getRank() == 2 ? type.getDimSize(0) : 1;
+  };
+  op.getBody().walk([&](Operation *nested) {
+    if (auto erase = dyn_cast<scan::EraseOp>(nested)) {
+      erases += ranks(erase.getWrite());
+      eraseKeys.insert(erase.getWrite());
+    } else if (auto inject = dyn_cast<scan::InjectOp>(nested)) {
+      if (eraseKeys.contains(inject.getKey()))
+        ++ties;
+      else
+        injects += ranks(inject.getKey());
+    } else if (isa<scan::ReadOp>(nested)) {
+      ++reads;
+    } else if (isa<scan::DecayOp>(nested)) {
+      ++decays;
+    }
+  });
+}
+
+int64_t explain::Cost::recurrent() const {
+  return keys * values *
+         ((decays ? 1 : 0) + 4 * erases + 2 * injects + 2 * reads);
+}
+
+int64_t explain::Cost::chunked(scan::PlanAttr plan) const {
+  int64_t chunk = plan.getChunk(), width = plan.getValueBlock(),
+          blocks = width ? llvm::divideCeil(values, width) : 1;
+  int64_t writers = erases + injects;
+  int64_t scores =
+      blocks * 2 * keys * chunk * (erases * writers + reads * writers);
+  int64_t applied = 2 * values * chunk * (erases * injects + reads * writers) +
+                    values * chunk * erases * erases;
+  return scores + applied + 2 * keys * values * (erases + reads + writers);
+}
+
+int64_t explain::bytesPerToken(scan::RecurrenceOp op) {
+  int64_t bytes = 0;
+  auto add = [&](Type type, StringRef axes) {
+    auto tensor = cast<RankedTensorType>(type);
+    if (!axes.contains('t'))
+      return;
+    int64_t elements = 1;
+    for (auto [letter, extent] : llvm::zip(axes, tensor.getShape()))
+      if (letter != 'b' && letter != 't')
+        elements *= extent;
+    bytes += elements * tensor.getElementTypeBitWidth() / 8;
+  };
+  for (auto [i, input] : llvm::enumerate(op.getInputs()))
+    add(input.getType(), op.getInputAxes(i));
+  for (auto [i, output] : llvm::enumerate(op.getOutputs()))
+    add(output.getType(), cast<StringAttr>(op.getOutputAxes()[i]).getValue());
+  return bytes;
+}
+
+int64_t explain::stateBytesPerToken(func::FuncOp entry, scan::RecurrenceOp op) {
+  auto kind = entry->getAttrOfType<StringAttr>(scan::kEntryAttr);
+  if (!kind || kind.getValue() != "decode")
+    return 0;
+  auto state = cast<RankedTensorType>(op.getStateArgument(0).getType());
+  return 2 * op.getNumValueHeads() * state.getNumElements() *
+         state.getElementTypeBitWidth() / 8;
+}
