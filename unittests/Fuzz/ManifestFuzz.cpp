@@ -37,9 +37,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   }
   for (const EntryInfo &entry : manifest->entries)
-    for (Sizes sizes : {Sizes{0, 0, 0, 0}, Sizes{1, 1, 1, 1},
-                        Sizes{2, 65536, 2, 65536},
-                        Sizes{INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX}})
+    for (Sizes sizes :
+         {Sizes{0, 0, 0, 0}, Sizes{1, 1, 1, 1}, Sizes{2, 65536, 2, 65536},
+          Sizes{INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX}})
       choose(entry, sizes);
   auto program = Program::load(BundleFiles({{"manifest.json", text}}, "fuzz"));
   fuzz::require(bool(program), "a manifest that reads does not load");

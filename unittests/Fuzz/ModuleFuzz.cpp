@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Context.h"
+#include "Dialects.h"
 #include "Fuzz.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -24,7 +24,8 @@ static std::string print(mlir::ModuleOp module) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   llvm::StringRef text(reinterpret_cast<const char *>(data), size);
-  mlir::MLIRContext &context = fuzz::context();
+  mlir::MLIRContext context(fuzz::dialects(),
+                            mlir::MLIRContext::Threading::DISABLED);
   bool told = false;
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &) {
     told = true;

@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Analysis/RandomRegion.h"
-#include "Context.h"
+#include "Dialects.h"
 #include "Fuzz.h"
 #include "Prism/Import/Import.h"
 #include "Prism/Registration/Registration.h"
@@ -91,8 +91,8 @@ static const std::vector<std::string> &exampleSpecs() {
   return texts;
 }
 
-static mlir::OwningOpRef<mlir::ModuleOp> makeModule(Bytes &bytes,
-                                                    mlir::MLIRContext &context) {
+static mlir::OwningOpRef<mlir::ModuleOp>
+makeModule(Bytes &bytes, mlir::MLIRContext &context) {
   enum { Example, AnyStep, AffineStep, Sources };
   unsigned source = bytes.next() % Sources;
   mlir::OwningOpRef<mlir::ModuleOp> module;
@@ -136,7 +136,8 @@ extern "C" int LLVMFuzzerInitialize(int *, char ***) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Bytes bytes(data, size);
   const bool show = std::getenv("PRISM_FUZZ_SHOW");
-  mlir::MLIRContext &context = fuzz::context();
+  mlir::MLIRContext context(fuzz::dialects(),
+                            mlir::MLIRContext::Threading::DISABLED);
   bool errors = false;
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) {
     errors |= d.getSeverity() == mlir::DiagnosticSeverity::Error;

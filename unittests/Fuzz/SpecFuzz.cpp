@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Context.h"
+#include "Dialects.h"
 #include "Fuzz.h"
 #include "Prism/Import/Import.h"
 #include "Prism/Spec/Spec.h"
@@ -39,8 +39,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   fuzz::require(succeeded(again), "a spec written out is refused");
   fuzz::require(spec::printSpec(spec::expandSpec(*again)) == written,
                 "a spec written out reads differently");
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      spec::importSpec(*spec, &fuzz::context());
+  mlir::MLIRContext context(fuzz::dialects(),
+                            mlir::MLIRContext::Threading::DISABLED);
+  mlir::OwningOpRef<mlir::ModuleOp> module = spec::importSpec(*spec, &context);
   fuzz::require(module && succeeded(mlir::verify(*module)),
                 "a spec's module does not verify");
   return 0;

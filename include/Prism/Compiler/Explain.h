@@ -89,7 +89,7 @@ struct Target {
 
 /// A prefix scan: what its elements are and which class it has, in words.
 struct PrefixScan {
-  std::string elements; // "an element for each token, 4 heads"
+  std::string elements;                // "an element for each token, 4 heads"
   std::vector<std::string> components; // types
   std::string prefix;                  // "of what is before the token, ..."
   std::string scanClass;
