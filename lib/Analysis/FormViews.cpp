@@ -123,16 +123,15 @@ static AffineMap unitAxesMap(ShapeRef from, ShapeRef to, MLIRContext *context) {
 const Atom *FormContext::reshapeAtom(const Atom *atom, ShapeRef shape) {
   // Down to what a chain of reshapes began with.
   while (true) {
-    if (atom->kind == AtomKind::view &&
+    bool movesUnits =
+        atom->kind == AtomKind::view &&
         withoutUnits(atom->shape) == withoutUnits(atom->operand->shape) &&
         atom->map ==
             normalize(unitAxesMap(atom->operand->shape, atom->shape, context),
-                      atom->shape))
-      atom = atom->operand;
-    else if (atom->kind == AtomKind::reshape)
-      atom = atom->operand;
-    else
+                      atom->shape);
+    if (!movesUnits && atom->kind != AtomKind::reshape)
       break;
+    atom = atom->operand;
   }
   if (atom->shape == shape)
     return atom;

@@ -48,6 +48,18 @@ std::optional<unsigned> StateFlow::notAffine() const {
   return std::nullopt;
 }
 
+StringRef analysis::stringify(Granularity granularity) {
+  switch (granularity) {
+  case Granularity::token:
+    return "token";
+  case Granularity::miniBatch:
+    return "mini_batch";
+  case Granularity::none:
+    return "none";
+  }
+  llvm_unreachable("unknown granularity");
+}
+
 Granularity StateFlow::granularity() const {
   if (notAffine())
     return Granularity::none;

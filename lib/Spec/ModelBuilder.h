@@ -43,6 +43,7 @@ private:
 
   // ModelLets.cpp.
   bool readLets();
+  bool readExpression(const JsonNode &text, Expr &expr);
   bool resolve(Expr &expr, const JsonNode &text);
   bool resolveCall(Expr &expr, const JsonNode &text);
   bool combine(Expr &expr, const JsonNode &text, llvm::StringRef parts);

@@ -24,6 +24,16 @@ std::vector<llvm::StringRef> prism::spec::valueNames(const Spec &spec) {
   return names;
 }
 
+/// Parses an expression and finds its names and axes.
+bool ModelBuilder::readExpression(const JsonNode &text, Expr &expr) {
+  ExprError error;
+  llvm::FailureOr<Expr> parsed = parseExpression(text.string, error);
+  if (failed(parsed))
+    return failInText(text, error.offset, error.message, error.nearest);
+  expr = std::move(*parsed);
+  return resolve(expr, text);
+}
+
 bool ModelBuilder::readLets() {
   const JsonNode *lets = root.find("let");
   if (!lets)
@@ -34,15 +44,11 @@ bool ModelBuilder::readLets() {
     if (spec.findInput(member.key))
       return fail(member.keyLoc,
                   "let '" + member.key + "' has the name of an input");
-    ExprError error;
-    llvm::FailureOr<Expr> value = parseExpression(member.value.string, error);
-    if (failed(value))
-      return failInText(member.value, error.offset, error.message,
-                        error.nearest);
-    if (!resolve(*value, member.value))
+    Expr value;
+    if (!readExpression(member.value, value))
       return false;
     spec.lets.push_back(
-        {member.key, member.value.string, std::move(*value), member.value.loc});
+        {member.key, member.value.string, std::move(value), member.value.loc});
   }
   return true;
 }

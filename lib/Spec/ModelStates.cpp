@@ -112,18 +112,14 @@ bool ModelBuilder::readOutputs() {
       return fail(member.keyLoc, "output '" + member.key +
                                      "' has the name of an input, a let or a "
                                      "read");
-    ExprError error;
-    llvm::FailureOr<Expr> value = parseExpression(member.value.string, error);
-    if (failed(value))
-      return failInText(member.value, error.offset, error.message,
-                        error.nearest);
-    if (!resolve(*value, member.value))
+    Expr value;
+    if (!readExpression(member.value, value))
       return false;
-    if (value->axes != Axes{"V"})
+    if (value.axes != Axes{"V"})
       return fail(member.value.loc, "expected an output of axes [V], found " +
-                                        printAxes(value->axes));
+                                        printAxes(value.axes));
     spec.outputs.push_back(
-        {member.key, member.value.string, std::move(*value), member.value.loc});
+        {member.key, member.value.string, std::move(value), member.value.loc});
   }
   for (const Step &step : spec.steps)
     if (auto *read = std::get_if<ReadStep>(&step.factor);

@@ -36,6 +36,9 @@ struct FlowNode {
 /// The smallest granularity at which the states obey an affine recurrence.
 enum class Granularity { token, miniBatch, none };
 
+/// As attributes and options spell it: token, mini_batch, none.
+llvm::StringRef stringify(Granularity granularity);
+
 class StateFlow {
 public:
   /// With a `cut`, a value of the step, that value counts as a state of its own

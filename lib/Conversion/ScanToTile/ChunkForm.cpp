@@ -11,9 +11,8 @@ using namespace prism;
 // Contributions
 //===----------------------------------------------------------------------===//
 
-LogicalResult ChunkForm::collect(ArrayRef<scan::StateOpInterface> chain,
-                                 Value start, Value enteredState,
-                                 ArrayRef<scan::ReadOp> readOps) {
+void ChunkForm::collect(ArrayRef<scan::StateOpInterface> chain, Value start,
+                        Value enteredState, ArrayRef<scan::ReadOp> readOps) {
   entered = enteredState;
   states.push_back(start);
   for (scan::StateOpInterface factor : chain)
@@ -21,22 +20,17 @@ LogicalResult ChunkForm::collect(ArrayRef<scan::StateOpInterface> chain,
   reads.assign(readOps.begin(), readOps.end());
   for (auto [i, element] : llvm::enumerate(chain)) {
     scan::StateOpInterface factor = element;
-    std::string reason;
-    if (!factor.hasChunkForm(reason))
-      return factor->emitOpError() << reason;
     place = i;
     factor.contributeToChunk(*this);
   }
   tieInjections();
-  return success();
 }
 
-void ChunkForm::addDecay(Operation *, Value logGate, scan::DecayAlong along) {
+void ChunkForm::addDecay(Value logGate, scan::DecayAlong along) {
   list.push_back({place, logGate, along});
 }
 
-void ChunkForm::addErase(Operation *, Value of, Value read, Value write,
-                         Value strength) {
+void ChunkForm::addErase(Value of, Value read, Value write, Value strength) {
   int64_t readPlace = llvm::find(states, of) - states.begin();
   SmallVector<Erase> &list = of == entered ? anchored : erases;
   auto type = cast<RankedTensorType>(read.getType());
@@ -48,7 +42,7 @@ void ChunkForm::addErase(Operation *, Value of, Value read, Value write,
     list.push_back({readPlace, place, r, read, write, strength, {}, {}});
 }
 
-void ChunkForm::addInject(Operation *, Value key, Value value, Value scale) {
+void ChunkForm::addInject(Value key, Value value, Value scale) {
   auto type = cast<RankedTensorType>(key.getType());
   if (type.getRank() == 1) {
     injects.push_back({place, -1, key, value, scale});

@@ -37,12 +37,11 @@ public:
       : tb(tb), tokens(tokens), chunk(chunk), keys(keys),
         valueBlock(valueBlock) {}
 
-  /// Collects the chain's contributions and the reads of its states. Fails,
-  /// with a diagnostic, on a factor without chunk form. `entered` is the state
-  /// at the entry of the mini-batch that the chunk is, or null.
-  mlir::LogicalResult collect(llvm::ArrayRef<scan::StateOpInterface> chain,
-                              mlir::Value start, mlir::Value entered,
-                              llvm::ArrayRef<scan::ReadOp> reads);
+  /// Collects the contributions of a chain, whose factors all have a chunk
+  /// form, and the reads of its states. `entered` is the state at the entry of
+  /// the mini-batch that the chunk is, or null.
+  void collect(llvm::ArrayRef<scan::StateOpInterface> chain, mlir::Value start,
+               mlir::Value entered, llvm::ArrayRef<scan::ReadOp> reads);
 
   /// Emits the algebra for the entering state; fills one output tile per read
   /// and returns the leaving state.
@@ -52,11 +51,10 @@ public:
   /// Has some decay a gate per key?
   bool decaysKeys() const;
 
-  void addDecay(mlir::Operation *factor, mlir::Value logGate,
-                scan::DecayAlong along) override;
-  void addErase(mlir::Operation *factor, mlir::Value of, mlir::Value read,
-                mlir::Value write, mlir::Value strength) override;
-  void addInject(mlir::Operation *factor, mlir::Value key, mlir::Value value,
+  void addDecay(mlir::Value logGate, scan::DecayAlong along) override;
+  void addErase(mlir::Value of, mlir::Value read, mlir::Value write,
+                mlir::Value strength) override;
+  void addInject(mlir::Value key, mlir::Value value,
                  mlir::Value scale) override;
 
 private:

@@ -256,12 +256,8 @@ LogicalResult EntryConverter::collectReads() {
     return op.emitOpError("the state flows through an op that is no state "
                           "factor; no parallel form is derived for it");
   chain = std::move(*found);
-  for (auto [i, value] :
-       llvm::enumerate(op.getYield().getValues().drop_front(1))) {
-    auto read = value.getDefiningOp<scan::ReadOp>();
-    if (!read)
-      return op.getYield().emitOpError("output ")
-             << i << " is not the result of a scan.read";
+  for (Value value : op.getYield().getValues().drop_front(1)) {
+    auto read = cast<scan::ReadOp>(value.getDefiningOp());
     Value state = read.getState();
     bool known = isStart(state) ||
                  llvm::any_of(chain, [&](scan::StateOpInterface factor) {
@@ -319,7 +315,6 @@ tile::ProgramOp EntryConverter::createProgram() {
   Block &block = program.getBody().emplaceBlock();
   for (auto [type, array] : llvm::zip(types, arrays))
     block.addArgument(type, op.getLoc());
-  program->setAttr(scan::kEntryAttr, builder.getStringAttr(entry.getName()));
   return program;
 }
 
@@ -344,8 +339,7 @@ FailureOr<SmallVector<Value>> EntryConverter::emitChunk(TileBuilder &tb,
   } else {
     ChunkForm form(tb, tokens, chunk, stateType.getDimSize(0), valueBlock);
     Value entered = op.getMiniBatch() ? op.getEntryStateArgument(0) : Value();
-    if (failed(form.collect(chain, op.getStateArgument(0), entered, reads)))
-      return failure();
+    form.collect(chain, op.getStateArgument(0), entered, reads);
     FailureOr<Value> state = form.emit(states.front(), outputs);
     if (succeeded(state))
       next = SmallVector<Value>{*state};

@@ -12,11 +12,11 @@ namespace {
 /// Looks for a decay with a gate for less than the whole state.
 struct FinerDecay final : scan::ChunkAssembler {
   bool found = false;
-  void addDecay(Operation *, Value, scan::DecayAlong along) override {
+  void addDecay(Value, scan::DecayAlong along) override {
     found |= along != scan::DecayAlong::scalar;
   }
-  void addErase(Operation *, Value, Value, Value, Value) override {}
-  void addInject(Operation *, Value, Value, Value) override {}
+  void addErase(Value, Value, Value, Value) override {}
+  void addInject(Value, Value, Value) override {}
 };
 } // namespace
 
@@ -49,7 +49,7 @@ bool StepForm::isWholeRow(Value key) const {
   return keys == 1 && matchPattern(key, m_OneFloat());
 }
 
-void StepForm::addDecay(Operation *, Value logGate, scan::DecayAlong along) {
+void StepForm::addDecay(Value logGate, scan::DecayAlong along) {
   RankedTensorType stateType = tb.matrix(keys, columns);
   auto ones = [&](int64_t count) {
     return tb.constant(tb.matrix(1, count), 1.0);
@@ -80,8 +80,7 @@ void StepForm::addDecay(Operation *, Value logGate, scan::DecayAlong along) {
   current = factor ? tb.mul(current, factor) : Value();
 }
 
-void StepForm::addErase(Operation *, Value of, Value read, Value write,
-                        Value strength) {
+void StepForm::addErase(Value of, Value read, Value write, Value strength) {
   Value readKeys = stackRanks(read, Along::key),
         writeKeys = stackRanks(write, Along::key),
         strengths = stackRanks(strength, Along::none);
@@ -94,7 +93,7 @@ void StepForm::addErase(Operation *, Value of, Value read, Value write,
   current = tb.dot(writeKeys, true, values, false, current);
 }
 
-void StepForm::addInject(Operation *, Value key, Value value, Value scale) {
+void StepForm::addInject(Value key, Value value, Value scale) {
   Value keyRows = stackRanks(key, Along::key),
         values = stackRanks(value, Along::value);
   Value scales = scale ? stackRanks(scale, Along::none) : Value();

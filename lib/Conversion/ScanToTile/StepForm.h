@@ -32,11 +32,10 @@ public:
   emit(scan::RecurrenceOp op, mlir::ValueRange states,
        llvm::SmallVectorImpl<mlir::Value> &outputs);
 
-  void addDecay(mlir::Operation *factor, mlir::Value logGate,
-                scan::DecayAlong along) override;
-  void addErase(mlir::Operation *factor, mlir::Value of, mlir::Value read,
-                mlir::Value write, mlir::Value strength) override;
-  void addInject(mlir::Operation *factor, mlir::Value key, mlir::Value value,
+  void addDecay(mlir::Value logGate, scan::DecayAlong along) override;
+  void addErase(mlir::Value of, mlir::Value read, mlir::Value write,
+                mlir::Value strength) override;
+  void addInject(mlir::Value key, mlir::Value value,
                  mlir::Value scale) override;
 
 private:

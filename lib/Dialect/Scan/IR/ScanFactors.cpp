@@ -34,7 +34,7 @@ bool DecayOp::hasChunkForm(std::string &reason) {
 }
 
 void DecayOp::contributeToChunk(ChunkAssembler &assembler) {
-  assembler.addDecay(*this, getLogGate(), getAlong());
+  assembler.addDecay(getLogGate(), getAlong());
 }
 
 /// exp(-inf) * anything is an exact 0, also where the state overflowed.
@@ -84,8 +84,8 @@ bool EraseOp::isLinear() { return true; }
 bool EraseOp::hasChunkForm(std::string &) { return true; }
 
 void EraseOp::contributeToChunk(ChunkAssembler &assembler) {
-  assembler.addErase(*this, getOf() ? getOf() : getState(), getRead(),
-                     getWrite(), getStrength());
+  assembler.addErase(getOf() ? getOf() : getState(), getRead(), getWrite(),
+                     getStrength());
 }
 
 /// to += factor * from
@@ -129,7 +129,7 @@ bool InjectOp::isLinear() { return false; }
 bool InjectOp::hasChunkForm(std::string &) { return true; }
 
 void InjectOp::contributeToChunk(ChunkAssembler &assembler) {
-  assembler.addInject(*this, getKey(), getValue(), getScale());
+  assembler.addInject(getKey(), getValue(), getScale());
 }
 
 void InjectOp::applyStep(StepState &step) {

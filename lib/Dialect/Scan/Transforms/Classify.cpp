@@ -36,9 +36,7 @@ static DictionaryAttr toAttribute(const ScanClass &scanClass,
   if (!serial) {
     add("spd", builder.getStringAttr("SPD-(n, 1)"));
     add("granularity",
-        builder.getStringAttr(scanClass.granularity == Granularity::token
-                                  ? "token"
-                                  : "mini_batch"));
+        builder.getStringAttr(analysis::stringify(scanClass.granularity)));
     SmallVector<Attribute> transitions;
     for (const analysis::Transition &one : scanClass.transitions)
       transitions.push_back(

@@ -26,9 +26,7 @@ prism::scan::verifyStateIndependence(RecurrenceOp op, Granularity wanted,
     return failure();
   }
   op->setAttr(kStateIndependentAttr,
-              StringAttr::get(op.getContext(), proved == Granularity::token
-                                                   ? "token"
-                                                   : "mini_batch"));
+              StringAttr::get(op.getContext(), analysis::stringify(proved)));
   return success();
 }
 

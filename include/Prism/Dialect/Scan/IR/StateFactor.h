@@ -30,18 +30,16 @@ public:
   virtual ~ChunkAssembler() = default;
 
   /// S <- exp(logGate) S. `along` says what one gate covers.
-  virtual void addDecay(mlir::Operation *factor, mlir::Value logGate,
-                        DecayAlong along) = 0;
+  virtual void addDecay(mlir::Value logGate, DecayAlong along) = 0;
 
   /// S <- S - sum_r strength_r write_r (read_r^T P), where P is the state value
   /// `of` (the factor's own state operand, or an earlier one of the chain).
-  virtual void addErase(mlir::Operation *factor, mlir::Value of,
-                        mlir::Value read, mlir::Value write,
+  virtual void addErase(mlir::Value of, mlir::Value read, mlir::Value write,
                         mlir::Value strength) = 0;
 
   /// S <- S + sum_l scale_l key_l value_l^T; `scale` may be null (1).
-  virtual void addInject(mlir::Operation *factor, mlir::Value key,
-                         mlir::Value value, mlir::Value scale) = 0;
+  virtual void addInject(mlir::Value key, mlir::Value value,
+                         mlir::Value scale) = 0;
 };
 
 /// One state during one step, as f64 values, row major, keys x values.
