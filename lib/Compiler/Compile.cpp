@@ -34,20 +34,16 @@ int64_t prism::stepsTakenRecurrent(scan::RecurrenceOp op,
 /// Rows of the decision table for the units of one target: short sequences go
 /// recurrent, of several units of a schedule each has its heads, and long
 /// sequences of few heads are split.
-static void addChoice(runtime::EntryInfo &entry, scan::RecurrenceOp op,
-                      ArrayRef<Unit> units) {
+static std::vector<runtime::ChoiceRow> makeChoice(scan::RecurrenceOp op,
+                                                  ArrayRef<Unit> units) {
   bool isCuda = units.front().target.isCuda();
   auto target = isCuda ? runtime::Target::Cuda : runtime::Target::Cpu;
-  // Several chips or levels share the rows.
-  for (const runtime::ChoiceRow &row : entry.choice)
-    if (row.target == target)
-      return;
+  std::vector<runtime::ChoiceRow> choice;
   scan::Schedule first = units.front().plan.getSchedule();
   if (int64_t upTo = stepsTakenRecurrent(op, units)) {
-    entry.choice.push_back(
-        {target, upTo, INT64_MAX, scheduleName(units.back())});
+    choice.push_back({target, upTo, INT64_MAX, scheduleName(units.back())});
     if (upTo == INT64_MAX)
-      return; // at any length
+      return choice; // at any length
   }
   auto best = units.take_while(
       [&](const Unit &unit) { return unit.plan.getSchedule() == first; });
@@ -66,7 +62,35 @@ static void addChoice(runtime::EntryInfo &entry, scan::RecurrenceOp op,
              *split->segments}};
   else if (split)
     rows = addSegmentRows(*split, rows);
-  entry.choice.insert(entry.choice.end(), rows.begin(), rows.end());
+  choice.insert(choice.end(), rows.begin(), rows.end());
+  return choice;
+}
+
+static bool isSame(const runtime::ChoiceRow &a, const runtime::ChoiceRow &b) {
+  return a.target == b.target && a.maxSteps == b.maxSteps &&
+         a.maxHeads == b.maxHeads && a.schedule == b.schedule &&
+         a.valueBlock == b.valueBlock && a.segments == b.segments;
+}
+
+/// Several chips, or levels of a CPU, share the rows of the one named first; a
+/// note says so where another would have others.
+static std::string addChoice(runtime::EntryInfo &entry, scan::RecurrenceOp op,
+                             ArrayRef<Unit> units, std::string &firstTarget) {
+  std::vector<runtime::ChoiceRow> rows = makeChoice(op, units), shared;
+  for (const runtime::ChoiceRow &row : entry.choice)
+    if (row.target == rows.front().target)
+      shared.push_back(row);
+  if (shared.empty()) {
+    entry.choice.insert(entry.choice.end(), rows.begin(), rows.end());
+    firstTarget = units.front().target.str();
+    return "";
+  }
+  if (llvm::equal(shared, rows, isSame))
+    return "";
+  return "entry '" + entry.name + "': which kernel a call takes was decided " +
+         "for " + firstTarget + ", named first; " + units.front().target.str() +
+         " would decide otherwise. Name the more important one first, or make "
+         "a bundle for each";
 }
 
 namespace {
@@ -104,6 +128,7 @@ private:
   const CompileOptions &options;
   std::map<std::string, std::unique_ptr<Made>> made;
   std::vector<Made *> order;
+  std::vector<std::string> notes;
   /// Per entry: its description and the kernels it uses.
   std::vector<std::pair<runtime::EntryInfo, std::vector<Made *>>> entries;
 };
@@ -170,6 +195,7 @@ LogicalResult BundleBuilder::addEntry(func::FuncOp function,
   function.walk([&](scan::RecurrenceOp found) { op = found; });
   runtime::EntryInfo info;
   std::vector<Made *> used;
+  std::string firstTarget[2]; // of CPUs, of GPUs
   for (const targetinfo::Target &target : targets) {
     auto units = buildUnits(function, target, options);
     if (failed(units))
@@ -183,7 +209,10 @@ LogicalResult BundleBuilder::addEntry(func::FuncOp function,
         return failure();
       used.push_back(*kernels);
     }
-    addChoice(info, op, *units);
+    std::string note =
+        addChoice(info, op, *units, firstTarget[target.isCuda()]);
+    if (!note.empty())
+      notes.push_back(std::move(note));
   }
   entries.emplace_back(std::move(info), std::move(used));
   return success();
@@ -228,6 +257,7 @@ FailureOr<CompileResult> BundleBuilder::finish() {
   if (failed(finishKernels()))
     return failure();
   CompileResult result;
+  result.notes = notes;
   Bundle &bundle = result.bundle;
   bundle.manifest.compiler = compilerVersion();
   bundle.manifest.name = module.getName().value_or("model").str();
