@@ -6,6 +6,7 @@
 #include "Explain/Cost.h"
 #include "Explain/Steps.h"
 #include "Prism/Analysis/Transition.h"
+#include "Prism/Conversion/TileToGPU/TileToGPU.h"
 #include "Segments.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -80,6 +81,13 @@ static std::optional<Split> describeSplit(const Unit &unit) {
   return split;
 }
 
+static std::string productsOfRoles(const Unit &unit) {
+  tile::ProgramOp program = *unit.roles.get().getOps<tile::ProgramOp>().begin();
+  return tiletogpu::operandTypeOf(program).isF16()
+             ? "f16 on tensor cores, f32 sums"
+             : "bf16 on tensor cores, f32 sums";
+}
+
 static Plan describePlan(const Unit &unit, const Recurrence &recurrence,
                          const Cost &cost, const explain::Target &target,
                          bool isF64) {
@@ -87,7 +95,7 @@ static Plan describePlan(const Unit &unit, const Recurrence &recurrence,
   plan.schedule = scan::stringifySchedule(unit.plan.getSchedule()).str();
   plan.chunk = unit.plan.getChunk();
   plan.valueBlock = unit.plan.getValueBlock();
-  plan.products = unit.roles ? "bf16 on tensor cores, f32 sums"
+  plan.products = unit.roles ? productsOfRoles(unit)
                   : isF64    ? "f64"
                              : "IEEE f32";
   plan.flops = plan.chunk == 1 ? cost.recurrent() : cost.chunked(unit.plan);

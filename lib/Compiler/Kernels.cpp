@@ -43,7 +43,9 @@ static runtime::KernelInfo describe(const Unit &unit, const std::string &symbol,
   info.plan.valueBlock = program.getValueBlock();
   info.plan.stages = unit.plan.getStages();
   info.valueBlocks = program.getValueBlocks();
-  info.matmul = unit.roles ? "bf16" : "ieee";
+  info.matmul = !unit.roles                                 ? "ieee"
+                : tiletogpu::operandTypeOf(program).isF16() ? "f16"
+                                                            : "bf16";
   info.items = itemsOf(program);
   if (unit.isSplit())
     info.intermediates = describeIntermediates(program);

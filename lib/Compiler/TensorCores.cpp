@@ -67,21 +67,33 @@ int64_t prism::mostHeadsAtOnce(const targetinfo::GPUInfo &gpu,
   return gpu.multiprocessors / blocksPerHead;
 }
 
-/// Operands are rounded to the inputs' type: f32 inputs are multiplied as f32.
-static bool hasRoundedInputs(tile::ProgramOp program, std::string &whyNot) {
+/// Operands are rounded to the inputs' type, which is bf16 or f16: f32 inputs
+/// are multiplied as f32. Null, and why, for others.
+static Type typeOfOperands(tile::ProgramOp program, std::string &whyNot) {
+  Type found;
   program.walk([&](tile::LoadOp load) {
     tile::ViewType view = load.getView().getType();
     auto loaded = cast<RankedTensorType>(load.getResult().getType());
-    if (!view.hasTime() || loaded.getRank() < 2 ||
-        view.getElementType().isBF16())
+    Type type = view.getElementType();
+    if (!view.hasTime() || loaded.getRank() < 2)
       return WalkResult::advance();
+    bool isRounded = type.isBF16() || type.isF16();
+    if (isRounded && (!found || found == type)) {
+      found = type;
+      return WalkResult::advance();
+    }
     unsigned argument = cast<BlockArgument>(load.getView()).getArgNumber();
-    llvm::raw_string_ostream(whyNot)
-        << program.getArgument_(argument).getName() << " is "
-        << view.getElementType() << ", and only bf16 is multiplied there";
+    llvm::raw_string_ostream os(whyNot);
+    os << program.getArgument_(argument).getName() << " is " << type;
+    if (isRounded)
+      os << " and others are " << found << "; one type is multiplied there";
+    else
+      os << ", and only bf16 and f16 are multiplied there";
     return WalkResult::interrupt();
   });
-  return whyNot.empty();
+  if (!whyNot.empty())
+    return {};
+  return found ? found : BFloat16Type::get(program.getContext());
 }
 
 /// Decays inside a contraction are no products of two tiles.
@@ -120,11 +132,13 @@ static bool walkTogether(tile::ProgramOp program, int64_t cluster) {
 /// Splits a program into roles. Blocks of a head's values prepare together, up
 /// to four of them, if what they send each other leaves room for it; where one
 /// prepares alone, its one group of columns leaves registers for a second team.
-static LogicalResult splitRoles(tile::ProgramOp program,
-                                const targetinfo::GPUInfo &gpu,
-                                std::string &whyNot) {
-  int64_t columns = program.getValueBlock();
+static OwningOpRef<ModuleOp> splitRoles(ModuleOp module,
+                                        const targetinfo::GPUInfo &gpu,
+                                        std::string &whyNot) {
   for (int64_t cluster : {4, 2, 1}) {
+    OwningOpRef<ModuleOp> copy = module.clone();
+    tile::ProgramOp program = *copy->getOps<tile::ProgramOp>().begin();
+    int64_t columns = program.getValueBlock();
     if (program.getValueBlocks() % cluster ||
         (cluster > 1 && !walkTogether(program, cluster)))
       continue;
@@ -135,25 +149,33 @@ static LogicalResult splitRoles(tile::ProgramOp program,
     options.sharedMemory =
         gpu.sharedMemoryPerBlock -
         tiletogpu::rolesScratchBytes(columns, options.prepareTeams);
-    if (succeeded(tile::specializeRoles(program, options, &whyNot)))
-      return success();
+    if (succeeded(tile::specializeRoles(program, options, &whyNot)) &&
+        tiletogpu::canEmitRoles(program, gpu, whyNot))
+      return copy;
   }
-  return failure();
+  return {};
 }
 
 OwningOpRef<ModuleOp> prism::buildRoles(ModuleOp module,
                                         const targetinfo::GPUInfo &gpu,
                                         std::string &whyNot) {
   whyNot.clear();
+  // Lowerings are called as functions here, not as passes that would load the
+  // dialects they build.
+  module.getContext()->loadAllAvailableDialects();
   if (decaysChannels(*module.getOps<tile::ProgramOp>().begin())) {
     whyNot = "a decay per key is multiplied in step by step";
     return {};
   }
-  if (!hasRoundedInputs(*module.getOps<tile::ProgramOp>().begin(), whyNot))
+  Type operands =
+      typeOfOperands(*module.getOps<tile::ProgramOp>().begin(), whyNot);
+  if (!operands)
     return {};
   OwningOpRef<ModuleOp> copy = module.clone();
   PassManager pm(module.getContext());
-  buildTilePrepareTensorCoresPipeline(pm, TilePrepareTensorCoresOptions());
+  TilePrepareTensorCoresOptions options;
+  options.type = operands.isF16() ? "f16" : "bf16";
+  buildTilePrepareTensorCoresPipeline(pm, options);
   if (failed(pm.run(*copy))) {
     whyNot = "its preparation failed";
     return {};
@@ -165,8 +187,5 @@ OwningOpRef<ModuleOp> prism::buildRoles(ModuleOp module,
              std::to_string(columns) + " value columns";
     return {};
   }
-  if (failed(splitRoles(program, gpu, whyNot)) ||
-      !tiletogpu::canEmitRoles(program, whyNot))
-    return {};
-  return copy;
+  return splitRoles(*copy, gpu, whyNot);
 }

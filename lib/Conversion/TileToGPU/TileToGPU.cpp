@@ -137,10 +137,8 @@ emitShared(ProgramOp program, const GPUOptions &options, StringRef symbol) {
   return info;
 }
 
-static FailureOr<GPUKernelInfo> emitRoleKernel(ProgramOp program,
-                                               const GPUOptions &options,
-                                               RolesPlan &plan,
-                                               StringRef symbol) {
+static GPUKernelInfo emitRoleKernel(ProgramOp program, RolesPlan &plan,
+                                    StringRef symbol) {
   GPUKernelInfo info;
   info.threads = plan.threads;
   info.strategy = Strategy::Roles;
@@ -163,21 +161,51 @@ static FailureOr<GPUKernelInfo> emitRoleKernel(ProgramOp program,
   emitRoles(kernel, b, plan, memory);
   kernel.finish();
   info.sharedBytes = plan.bytes();
-  if (info.sharedBytes <= options.target.sharedMemoryPerBlock)
-    return info;
-  function.erase();
-  return program.emitOpError("needs ")
-         << info.sharedBytes << " bytes of shared memory, "
-         << options.target.chip << " offers "
-         << options.target.sharedMemoryPerBlock << " a block";
+  return info;
+}
+
+/// Of a kernel, on every chip.
+static constexpr int64_t kMostParameterBytes = 4096;
+
+/// Whether a kernel that was made can be launched. Shared memory of the other
+/// strategies is known before.
+static bool canLaunch(LLVM::LLVMFuncOp kernel, const GPUKernelInfo &info,
+                      const prism::targetinfo::GPUInfo &gpu,
+                      std::string &whyNot) {
+  auto words = cast<LLVM::LLVMArrayType>(
+      cast<TypeAttr>(
+          kernel.getArgAttr(0, LLVM::LLVMDialect::getByValAttrName()))
+          .getValue());
+  int64_t parameter = int64_t(words.getNumElements()) * 8;
+  if (parameter > kMostParameterBytes)
+    whyNot = "its kernel has a parameter of " + std::to_string(parameter) +
+             " bytes, and " + std::to_string(kMostParameterBytes) +
+             " can be given";
+  else if (info.sharedBytes > gpu.sharedMemoryPerBlock)
+    whyNot = "its kernel needs " + std::to_string(info.sharedBytes) +
+             " bytes of shared memory, and " + gpu.chip + " offers " +
+             std::to_string(gpu.sharedMemoryPerBlock) + " a block";
+  else
+    return true;
+  return false;
 }
 
 static bool hasRoles(ProgramOp program) {
   return !program.getBody().getOps<RoleOp>().empty();
 }
 
-bool prism::tiletogpu::canEmitRoles(ProgramOp program, std::string &whyNot) {
-  return succeeded(RolesPlan::make(program, whyNot));
+bool prism::tiletogpu::canEmitRoles(ProgramOp program,
+                                    const targetinfo::GPUInfo &gpu,
+                                    std::string &whyNot) {
+  // What a kernel takes beside its channels is known when it has been made.
+  OwningOpRef<ModuleOp> copy = program->getParentOfType<ModuleOp>().clone();
+  auto again = copy->lookupSymbol<ProgramOp>(program.getSymName());
+  FailureOr<RolesPlan> plan = RolesPlan::make(again, whyNot);
+  if (failed(plan))
+    return false;
+  GPUKernelInfo info = emitRoleKernel(again, *plan, "kernel");
+  return canLaunch(copy->lookupSymbol<LLVM::LLVMFuncOp>("kernel"), info, gpu,
+                   whyNot);
 }
 
 int64_t prism::tiletogpu::rolesScratchBytes(int64_t valueBlock,
@@ -192,6 +220,26 @@ FailureOr<int64_t> prism::tiletogpu::estimateSharedBytes(ProgramOp program) {
   if (failed(plan))
     return failure();
   return plan->getBytes();
+}
+
+/// Replaces a program by its kernel, if that can be launched.
+static FailureOr<GPUKernelInfo> finishConversion(ProgramOp program,
+                                                 GPUKernelInfo info,
+                                                 const GPUOptions &options,
+                                                 StringRef symbol,
+                                                 StringRef ownName) {
+  auto kernel =
+      program->getParentOfType<ModuleOp>().lookupSymbol<LLVM::LLVMFuncOp>(
+          symbol);
+  std::string whyNot;
+  if (!canLaunch(kernel, info, options.target, whyNot)) {
+    kernel.erase();
+    program.setSymName(ownName);
+    return program.emitOpError("cannot be launched: ") << whyNot;
+  }
+  info.symbol = symbol.str();
+  program.erase();
+  return info;
 }
 
 FailureOr<GPUKernelInfo>
@@ -212,17 +260,13 @@ prism::tiletogpu::convertProgramToGPU(ProgramOp program,
   FailureOr<GPUKernelInfo> info = failure();
   if (hasRoles(program)) {
     FailureOr<RolesPlan> plan = RolesPlan::make(program, declined);
-    if (succeeded(plan))
-      info = emitRoleKernel(program, options, *plan, symbol);
-    else
-      program.emitOpError("has roles that there is no code for: ") << declined;
-    if (failed(info)) {
-      program.setSymName(ownName);
-      return failure();
+    if (succeeded(plan)) {
+      info = emitRoleKernel(program, *plan, symbol);
+      return finishConversion(program, *info, options, symbol, ownName);
     }
-    info->symbol = symbol;
-    program.erase();
-    return info;
+    program.emitOpError("has roles that there is no code for: ") << declined;
+    program.setSymName(ownName);
+    return failure();
   }
   bool wantsRegisters =
       options.strategy == Strategy::Registers ||
@@ -245,10 +289,8 @@ prism::tiletogpu::convertProgramToGPU(ProgramOp program,
                    remark::RemarkOpts::name("RegisterStrategy")
                        .category("convert-tile-to-gpu"))
         << "state stays in shared memory: " + declined;
-  info->symbol = symbol;
   info->declined = declined;
-  program.erase();
-  return info;
+  return finishConversion(program, *info, options, symbol, ownName);
 }
 
 FailureOr<GPUKernelInfo>

@@ -678,3 +678,91 @@ tile.program @many_warps(
   }
   tile.return
 }
+
+// -----
+
+// One type of operands: that of the dots.
+// expected-error @+1 {{has roles that there is no code for: it sends a matrix tensor<64x64xbf16>, not f16}}
+tile.program @two_types(
+    %k: !tile.view<?x64xf16> as <name = "k", axes = "btk", heads = 0, role = "input", optional = false>,
+    %v: !tile.view<?x64xbf16> as <name = "v", axes = "btv", heads = 0, role = "input", optional = false>,
+    %final: !tile.view<64x64xf32> as <name = "final_state", axes = "nkv", heads = 0, role = "final_state", optional = true>)
+    heads 1 values 64 block 64 chunk 64 {
+  %none = arith.constant dense<0.0> : tensor<64x64xf32>
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %length = tile.length : index
+  %column = tile.value_offset : index
+  %keys = tile.channel : <2 x (tensor<64x64xf16>)>
+  %values = tile.channel : <2 x (tensor<64x64xbf16>)>
+  tile.role "load" warps 4 {
+    scf.for %t = %c0 to %length step %c64 {
+      %kt = tile.load %k[%t, %c0] : <?x64xf16> -> tensor<64x64xf16>
+      tile.send %kt to %keys : tensor<64x64xf16> to !tile.channel<2 x (tensor<64x64xf16>)>
+      %vt = tile.load %v[%t, %column] : <?x64xbf16> -> tensor<64x64xbf16>
+      tile.send %vt to %values : tensor<64x64xbf16> to !tile.channel<2 x (tensor<64x64xbf16>)>
+    }
+  }
+  tile.role "chain" warps 4 {
+    %end = scf.for %t = %c0 to %length step %c64 iter_args(%state = %none) -> (tensor<64x64xf32>) {
+      %kt = tile.receive %keys : !tile.channel<2 x (tensor<64x64xf16>)>
+      %vt = tile.receive %values : !tile.channel<2 x (tensor<64x64xbf16>)>
+      %wide = arith.extf %vt : tensor<64x64xbf16> to tensor<64x64xf32>
+      %rounded = arith.truncf %wide : tensor<64x64xf32> to tensor<64x64xf16>
+      %next = tile.dot %kt transposed, %rounded, %state : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+      tile.release %values : !tile.channel<2 x (tensor<64x64xbf16>)>
+      tile.release %keys : !tile.channel<2 x (tensor<64x64xf16>)>
+      scf.yield %next : tensor<64x64xf32>
+    }
+    tile.store %end, %final[%c0, %column] : tensor<64x64xf32>, <64x64xf32>
+  }
+  tile.return
+}
+
+// -----
+
+// Powers of rows cannot be taken out of a product that contracts these rows.
+// expected-error @+1 {{has roles that there is no code for: what is prepared in f16 (tensor<64x64xf16>) is used otherwise than as the left operand of products of the chain}}
+tile.program @contracted_powers(
+    %k: !tile.view<?x64xf16> as <name = "k", axes = "btk", heads = 0, role = "input", optional = false>,
+    %v: !tile.view<?x64xf16> as <name = "v", axes = "btv", heads = 0, role = "input", optional = false>,
+    %final: !tile.view<64x64xf32> as <name = "final_state", axes = "nkv", heads = 0, role = "final_state", optional = true>)
+    heads 1 values 64 block 64 chunk 64 {
+  %none = arith.constant dense<0.0> : tensor<64x64xf32>
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %length = tile.length : index
+  %column = tile.value_offset : index
+  %keys = tile.channel : <2 x (tensor<64x64xf16>)>
+  %values = tile.channel : <2 x (tensor<64x64xf16>)>
+  %products = tile.channel : <2 x (tensor<64x64xf16>)>
+  tile.role "load" warps 4 {
+    scf.for %t = %c0 to %length step %c64 {
+      %kt = tile.load %k[%t, %c0] : <?x64xf16> -> tensor<64x64xf16>
+      tile.send %kt to %keys : tensor<64x64xf16> to !tile.channel<2 x (tensor<64x64xf16>)>
+      %vt = tile.load %v[%t, %column] : <?x64xf16> -> tensor<64x64xf16>
+      tile.send %vt to %values : tensor<64x64xf16> to !tile.channel<2 x (tensor<64x64xf16>)>
+    }
+  }
+  tile.role "prepare" warps 4 {
+    scf.for %t = %c0 to %length step %c64 {
+      %kt = tile.receive %keys : !tile.channel<2 x (tensor<64x64xf16>)>
+      %wide = tile.dot %kt, %kt transposed, %none : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+      %scores = arith.truncf %wide : tensor<64x64xf32> to tensor<64x64xf16>
+      tile.send %scores to %products : tensor<64x64xf16> to !tile.channel<2 x (tensor<64x64xf16>)>
+      tile.release %keys : !tile.channel<2 x (tensor<64x64xf16>)>
+    }
+  }
+  tile.role "chain" warps 4 {
+    %end = scf.for %t = %c0 to %length step %c64 iter_args(%state = %none) -> (tensor<64x64xf32>) {
+      %scores = tile.receive %products : !tile.channel<2 x (tensor<64x64xf16>)>
+      %vt = tile.receive %values : !tile.channel<2 x (tensor<64x64xf16>)>
+      %next = tile.dot %scores transposed, %vt, %state : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+      tile.release %values : !tile.channel<2 x (tensor<64x64xf16>)>
+      tile.release %products : !tile.channel<2 x (tensor<64x64xf16>)>
+      scf.yield %next : tensor<64x64xf32>
+    }
+    tile.store %end, %final[%c0, %column] : tensor<64x64xf32>, <64x64xf32>
+  }
+  tile.return
+}

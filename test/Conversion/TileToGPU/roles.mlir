@@ -4,7 +4,7 @@
 // RUN: prism-opt %s --convert-tile-to-gpu | FileCheck %s
 // RUN: not prism-opt %s --convert-tile-to-gpu='target=cuda:sm_90a{smem=32K}' 2>&1 | FileCheck %s --check-prefix=LIMIT
 
-// LIMIT: error: 'tile.program' op needs {{[0-9]+}} bytes of shared memory, sm_90a offers 32768 a block
+// LIMIT: error: 'tile.program' op cannot be launched: its kernel needs {{[0-9]+}} bytes of shared memory, and sm_90a offers 32768 a block
 
 // CHECK: llvm.mlir.global external @prism_shared() {addr_space = 3 : i32, alignment = 1024 : i64}
 // Fourteen words, one of flags, and maps of keys and values from byte 128 on.

@@ -275,9 +275,12 @@ std::string RoleKernel::compareWithReferences(const check::HostArrays &got) {
       all[argument.name].shape.assign(argument.shape.size(), 0);
       expected[argument.name] = all[argument.name];
     }
+  auto output = llvm::find_if(info.arguments, [](const auto &argument) {
+    return argument.role == runtime::Role::Output;
+  });
   std::string text;
-  for (const check::TensorError &error : check::compare(
-           info, all, expected, check::errorLimit(runtime::DType::BF16))) {
+  for (const check::TensorError &error :
+       check::compare(info, all, expected, check::errorLimit(output->dtype))) {
     errors[error.name] = error.ratio;
     if (!error.passed)
       text += error.name + ": " + std::to_string(error.ratio) +

@@ -58,7 +58,8 @@ public:
   /// Argument `name` is absent in the calls to come; it must be optional.
   void omit(const std::string &name);
   /// Runs the blocks of a call of the kernel as it is now: the first fault, or
-  /// what differs from the recurrence by more than bf16 may; else empty.
+  /// what differs from the recurrence by more than its I/O type may; else
+  /// empty.
   std::string run(const InterpreterOptions &options, Placement place = {},
                   std::optional<int64_t> onlyBlock = std::nullopt);
 

@@ -11,10 +11,9 @@
 //  * registers: chunk 1 only. A thread owns one value column and every
 //    lanes-th key row of it; sums over keys are warp shuffles. No barriers.
 //  * roles: a program that tile-specialize-roles has split. Warpgroup products
-//  on
-//    tensor cores, asynchronous copies.
+//    on tensor cores, asynchronous copies.
 //
-// docs/GPU.md describes both.
+// docs/GPU.md describes all of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -71,8 +70,13 @@ struct GPUKernelInfo {
 /// with a diagnostic on an op that it has no code for.
 llvm::FailureOr<int64_t> estimateSharedBytes(tile::ProgramOp program);
 
-/// Whether there is code for a program of roles; else why not.
-bool canEmitRoles(tile::ProgramOp program, std::string &whyNot);
+/// Whether there is code for a program of roles, which the chip can launch;
+/// else why not. Exact: the conversion takes what this takes. The dialects of
+/// kernels must have been loaded.
+bool canEmitRoles(tile::ProgramOp program, const targetinfo::GPUInfo &gpu,
+                  std::string &whyNot);
+/// The type to which a program of roles rounds the operands of its products.
+mlir::Type operandTypeOf(tile::ProgramOp program);
 /// Shared memory that a kernel of roles takes beyond its channels, at most, for
 /// so many value columns and teams of the preparation.
 int64_t rolesScratchBytes(int64_t valueBlock, int64_t prepareTeams);

@@ -212,6 +212,7 @@ void ComputeRole::emitReceive(ReceiveOp receive) {
       matrix = {};
       matrix.kind = Matrix::Kind::Shared;
       matrix.memory = at;
+      matrix.powersInMemory = ports.powersOf(channel, i);
       matrix.layout = {type.getDimSize(0), type.getDimSize(1)};
       matrix.channel = channel;
     } else {
@@ -241,8 +242,10 @@ void ComputeRole::emitSend(SendOp send) {
       continue;
     }
     Matrix &matrix = matrixOf(value);
-    if (matrix.kind != Matrix::Kind::Shared) // else made in place
-      writePacked(matrix, to, {type.getDimSize(0), type.getDimSize(1)});
+    if (matrix.kind == Matrix::Kind::Shared) // made in place
+      continue;
+    writePacked(matrix, to, {type.getDimSize(0), type.getDimSize(1)});
+    writePowers(matrix.powers, ports.powersOf(channel, i));
   }
   finishInversions(send);
   if (!isShared())

@@ -48,9 +48,16 @@ struct Matrix {
   Accumulator shape = {0};
   /// Accumulator: f32 each. Packed: i32, two neighbours of a row each.
   llvm::SmallVector<mlir::Value> registers;
+  /// Of f16, what it was divided by (Powers.cpp). Packed: of each of a lane's
+  /// two rows (chain), or of the warp's rows of each block (preparation).
+  llvm::SmallVector<mlir::Value, 2> powers;
+  mlir::Value powersInMemory; ///< Shared: of each 16 rows
   /// A product that may still run: an llvm.struct for each 64 rows.
   llvm::SmallVector<mlir::Value> running;
   int64_t group = 0;
+  /// Running: what its rows and each 16 columns are to be multiplied by.
+  llvm::SmallVector<mlir::Value, 2> rowPowers;
+  llvm::SmallVector<mlir::Value, 4> columnPowers;
 };
 
 /// An element of a vector; of an f64 one, two f32 that add up to it.
@@ -105,7 +112,8 @@ private:
   void emitDot(tile::DotOp dot);
   void settle(Matrix &matrix);
   void settleAll();
-  llvm::SmallVector<mlir::Value> startOf(mlir::Value acc, Accumulator shape);
+  llvm::SmallVector<mlir::Value> startOf(mlir::Value acc,
+                                         const Matrix &product);
   mlir::Value toStruct(const Matrix &matrix, int64_t block);
 
   // Matrices.cpp
@@ -114,8 +122,24 @@ private:
   void emitMatrixOp(mlir::Operation *op);
   bool isStart(mlir::Operation *op);
   void emitRounding(mlir::arith::TruncFOp op);
-  llvm::SmallVector<mlir::Value> packedRegistersOf(mlir::Value tile);
+  void packRegisters(mlir::Value tile, Matrix &packed);
   void define(mlir::Value tile, llvm::SmallVector<mlir::Value> registers);
+
+  // Powers.cpp: ranges of f16.
+  bool hasPowers() const { return plan.operands.isF16(); }
+  mlir::Value powerFor(mlir::Value largest);
+  mlir::Value reciprocal(mlir::Value power);
+  mlir::Value largestOf(llvm::ArrayRef<mlir::Value> registers,
+                        llvm::ArrayRef<int64_t> lanes);
+  void packDivided(llvm::ArrayRef<mlir::Value> registers, Matrix &packed);
+  int64_t powerNumberOf(const Matrix &packed, int64_t r) const;
+  void writePowers(mlir::ValueRange powers, mlir::Value to);
+  void takePowers(const Matrix &left, const Matrix &right, Matrix &product);
+  mlir::Value powerOf(const Matrix &product, int64_t r,
+                      llvm::SmallVectorImpl<mlir::Value> &made);
+  llvm::SmallVector<mlir::Value> scaled(const Matrix &product,
+                                        llvm::ArrayRef<mlir::Value> registers,
+                                        bool divides);
 
   // Decays.cpp
   void emitDecay(tile::DecayMatrixOp op);

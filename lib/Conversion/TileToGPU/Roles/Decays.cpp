@@ -61,7 +61,7 @@ bool ComputeRole::isFactored(DecayMatrixOp op) const {
 /// 2^((x - y) log2(e)).
 Value ComputeRole::decayBetween(Element x, Element y) {
   Value difference = b.add(b.sub(x.value, y.value), b.sub(x.low, y.low));
-  return in.exp2(b.mul(difference, b.real(b.getF32Type(), 1.4426950408889634)));
+  return in.exp2(b.mul(difference, b.real(b.getF32Type(), kLog2E)));
 }
 
 /// Every warp has all the sums: what it needs of them by row and column it puts
@@ -103,11 +103,9 @@ void ComputeRole::emitFactors(DecayMatrixOp op) {
   made.columns = in.advance(mine, b.mul(firstColumn(), b.i32(4)));
   Value row = b.divide(lane, 4);
   for (int64_t i : {0, 1}) {
-    Value both =
-        in.load(VectorType::get({2}, f32),
-                in.advance(sums, b.mul(b.add(row, b.i32(8 * i)), b.i32(8))), 8);
-    made.sums[i] = {LLVM::ExtractElementOp::create(b, both, b.i32(0)),
-                    LLVM::ExtractElementOp::create(b, both, b.i32(1))};
+    auto [high, low] = in.loadPair(
+        in.advance(sums, b.mul(b.add(row, b.i32(8 * i)), b.i32(8))));
+    made.sums[i] = {high, low};
     made.rows[i] = decayBetween(made.sums[i], border);
   }
   makeDiagonal(op, made, sums);
@@ -195,11 +193,8 @@ const ComputeRole::Sum &ComputeRole::sumAt(Value vector, bool isRow,
   if (sum.high)
     return sum;
   Value position = b.add(isRow ? firstRow() : firstColumn(), b.i32(offset));
-  auto pair = VectorType::get({2}, b.getF32Type());
-  Value both = in.load(
-      pair, in.advance(copyForPowers(vector), b.mul(position, b.i32(8))), 8);
-  sum.high = LLVM::ExtractElementOp::create(b, both, b.i32(0));
-  sum.low = LLVM::ExtractElementOp::create(b, both, b.i32(1));
+  std::tie(sum.high, sum.low) =
+      in.loadPair(in.advance(copyForPowers(vector), b.mul(position, b.i32(8))));
   sum.token = b.divide(position, order.size());
   sum.place = placeOf(b, position, order);
   return sum;

@@ -119,7 +119,6 @@ Value ComputeRole::registerOf(Value tile, int64_t r) {
   case Matrix::Kind::Splat:
     return matrix.scalar;
   case Matrix::Kind::Decay:
-    break;
   case Matrix::Kind::Lazy:
     break;
   default:
@@ -160,7 +159,11 @@ Value ComputeRole::evaluate(Operation *op, int64_t r) {
   }
   if (auto extend = dyn_cast<arith::ExtFOp>(op)) {
     auto [low, high] = in.unpackPair(pairAt(extend.getIn(), r / 2));
-    return r % 2 ? high : low;
+    Value value = r % 2 ? high : low;
+    const Matrix &packed = matrixOf(extend.getIn());
+    return packed.powers.empty()
+               ? value
+               : b.mul(value, packed.powers[powerNumberOf(packed, r)]);
   }
   if (Value sum = evaluateScaledSum(op, r))
     return sum;

@@ -33,6 +33,19 @@ void Instructions::store(Value value, Value pointer, int64_t alignment) {
   LLVM::StoreOp::create(b, value, pointer, alignment);
 }
 
+std::pair<Value, Value> Instructions::loadPair(Value pointer) {
+  Value both = load(VectorType::get({2}, b.getF32Type()), pointer, 8);
+  return {LLVM::ExtractElementOp::create(b, both, b.i32(0)),
+          LLVM::ExtractElementOp::create(b, both, b.i32(1))};
+}
+
+void Instructions::storePair(Value first, Value second, Value pointer) {
+  Value both = LLVM::UndefOp::create(b, VectorType::get({2}, b.getF32Type()));
+  both = LLVM::InsertElementOp::create(b, both, first, b.i32(0));
+  both = LLVM::InsertElementOp::create(b, both, second, b.i32(1));
+  store(both, pointer, 8);
+}
+
 Value Instructions::bitAnd(Value a, int64_t mask) {
   return arith::AndIOp::create(b, a, b.integer(a.getType(), mask));
 }
@@ -209,11 +222,11 @@ Value Instructions::multiply(Value acc, int64_t columns, Value a,
   if (!acc)
     acc = LLVM::UndefOp::create(b, accumulatorType(columns / 2));
   auto shape = NVVM::MMAShapeAttr::get(ctx, 64, int(columns), 16);
+  auto type = operands.isF16() ? NVVM::WGMMATypes::f16 : NVVM::WGMMATypes::bf16;
   return NVVM::WgmmaMmaAsyncOp::create(
-      b, acc.getType(), acc, a, bOperand, shape, NVVM::WGMMATypes::bf16,
-      NVVM::WGMMATypes::bf16, NVVM::WGMMATypes::f32, scale,
-      NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one, layoutA, layoutB,
-      NVVM::MMAIntOverflowAttr());
+      b, acc.getType(), acc, a, bOperand, shape, type, type,
+      NVVM::WGMMATypes::f32, scale, NVVM::WGMMAScaleIn::one,
+      NVVM::WGMMAScaleIn::one, layoutA, layoutB, NVVM::MMAIntOverflowAttr());
 }
 
 /// NVVM has no op for A in registers. A product that starts anew has outputs
@@ -224,7 +237,8 @@ Value Instructions::multiply(Value acc, int64_t columns, ValueRange a,
   int64_t registers = columns / 2, inputs = acc ? registers : 0;
   std::string text, constraints;
   llvm::raw_string_ostream os(text), cs(constraints);
-  os << "wgmma.mma_async.sync.aligned.m64n" << columns << "k16.f32.bf16.bf16 {";
+  os << "wgmma.mma_async.sync.aligned.m64n" << columns << "k16.f32"
+     << (operands.isF16() ? ".f16.f16 {" : ".bf16.bf16 {");
   for (int64_t i = 0; i < registers; ++i)
     os << (i ? ", $" : "$") << i;
   os << "}, {";
@@ -237,13 +251,13 @@ Value Instructions::multiply(Value acc, int64_t columns, ValueRange a,
   for (int64_t i = 0; i < inputs; ++i)
     cs << i << ",";
   cs << "r,r,r,r,l";
-  SmallVector<Value> operands;
+  SmallVector<Value> values;
   if (acc)
-    operands = unpack(acc);
-  operands.append(a.begin(), a.end());
-  operands.push_back(bOperand);
+    values = unpack(acc);
+  values.append(a.begin(), a.end());
+  values.push_back(bOperand);
   auto product = LLVM::InlineAsmOp::create(
-      b, TypeRange(accumulatorType(registers)), operands, text, constraints,
+      b, TypeRange(accumulatorType(registers)), values, text, constraints,
       /*has_side_effects=*/true, /*is_align_stack=*/false,
       LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
   return product.getResult(0);
@@ -298,15 +312,28 @@ void Instructions::storeMatrices(Value pointer, ValueRange four,
 //===----------------------------------------------------------------------===//
 
 Value Instructions::packPair(Value low, Value high) {
-  auto pair = VectorType::get({2}, b.getBF16Type());
-  Value packed = NVVM::ConvertF32x2ToBF16x2Op::create(
-      b, pair, high, low, Value(), NVVM::FPRoundingMode::RN);
+  auto pair = VectorType::get({2}, operands);
+  Value packed;
+  if (operands.isF16())
+    packed = NVVM::ConvertF32x2ToF16x2Op::create(b, pair, high, low, Value(),
+                                                 NVVM::FPRoundingMode::RN);
+  else
+    packed = NVVM::ConvertF32x2ToBF16x2Op::create(b, pair, high, low, Value(),
+                                                  NVVM::FPRoundingMode::RN);
   return LLVM::BitcastOp::create(b, b.getI32Type(), packed);
 }
 
 /// bf16 is the upper half of an f32.
 std::pair<Value, Value> Instructions::unpackPair(Value pair) {
   auto f32 = b.getF32Type();
+  if (operands.isF16()) {
+    Value both =
+        LLVM::BitcastOp::create(b, VectorType::get({2}, operands), pair);
+    auto element = [&](int64_t i) {
+      return b.castReal(LLVM::ExtractElementOp::create(b, both, b.i32(i)), f32);
+    };
+    return {element(0), element(1)};
+  }
   Value low = arith::ShLIOp::create(b, pair, b.i32(16));
   Value high = bitAnd(pair, int64_t(int32_t(0xffff0000)));
   return {arith::BitcastOp::create(b, f32, low),
@@ -323,6 +350,10 @@ Value Instructions::exp2(Value a) {
 Value Instructions::shuffleUp(Value f32, int64_t lanes) {
   return NVVM::ShflOp::create(b, f32.getType(), b.i32(-1), f32, b.i32(lanes),
                               b.i32(0), NVVM::ShflKind::up, UnitAttr());
+}
+Value Instructions::shuffleAcross(Value f32, int64_t mask) {
+  return NVVM::ShflOp::create(b, f32.getType(), b.i32(-1), f32, b.i32(mask),
+                              b.i32(31), NVVM::ShflKind::bfly, UnitAttr());
 }
 Value Instructions::shuffleFrom(Value f32, Value lane) {
   return NVVM::ShflOp::create(b, f32.getType(), b.i32(-1), f32, lane, b.i32(31),

@@ -16,18 +16,26 @@
 
 namespace prism::tiletogpu {
 
+/// exp(x) = 2^(x log2(e)).
+inline constexpr double kLog2E = 1.4426950408889634;
+
 /// Which way the elements that a product contracts run in a swizzled tile.
 enum class Contracted { AlongColumns, AlongRows };
 
 class Instructions {
 public:
-  explicit Instructions(ScalarBuilder &b) : b(b) {}
+  /// `operands`: bf16 or f16, of warpgroup products and packed pairs.
+  Instructions(ScalarBuilder &b, mlir::Type operands)
+      : b(b), operands(operands) {}
 
   // Addresses.
   mlir::Value advance(mlir::Value pointer, int64_t bytes);
   mlir::Value advance(mlir::Value pointer, mlir::Value bytes);
   mlir::Value load(mlir::Type type, mlir::Value pointer, int64_t alignment);
   void store(mlir::Value value, mlir::Value pointer, int64_t alignment);
+  /// Two neighbouring f32 at an address that 8 divides.
+  std::pair<mlir::Value, mlir::Value> loadPair(mlir::Value pointer);
+  void storePair(mlir::Value first, mlir::Value second, mlir::Value pointer);
   mlir::Value bitAnd(mlir::Value a, int64_t mask);
   mlir::Value bitXor(mlir::Value a, mlir::Value c);
   mlir::Value equals(mlir::Value a, int64_t constant);
@@ -93,6 +101,8 @@ public:
   mlir::Value exp2(mlir::Value a);
   mlir::Value shuffleUp(mlir::Value f32, int64_t lanes);
   mlir::Value shuffleFrom(mlir::Value f32, mlir::Value lane);
+  /// From the lane whose number differs by `mask`.
+  mlir::Value shuffleAcross(mlir::Value f32, int64_t mask);
 
   /// Copies 4 or 16 bytes: the first `bytes` of them as they are, then zeros.
   void copyAsync(mlir::Value to, mlir::Value from, int64_t size,
@@ -115,6 +125,7 @@ private:
                 mlir::ValueRange operands);
 
   ScalarBuilder &b;
+  mlir::Type operands;
 };
 
 } // namespace prism::tiletogpu

@@ -10,7 +10,7 @@
 //         T_ij = -T_ii (A_ij T_jj + ... + A_i,i-1 T_i-1,j),
 //     transposed and in tf32: the accumulator of one product is, as it lies,
 //     the A operand of the next, so that a column needs no other warp.
-// The result is rounded to bf16 where it is sent.
+// The result is rounded to 16 bits where it is sent.
 //
 // The first step stands where the op does, the others where the inverse is
 // sent: what stands between them hides how long the writes take.
@@ -63,18 +63,13 @@ Value Inverter::pairIn(Value block, int64_t i, int64_t j) {
 }
 
 std::array<Value, 2> Inverter::readPair(Value block, int64_t i, int64_t j) {
-  Value two =
-      in.load(VectorType::get({2}, b.getF32Type()), pairIn(block, i, j), 8);
-  return {LLVM::ExtractElementOp::create(b, two, b.i32(0)),
-          LLVM::ExtractElementOp::create(b, two, b.i32(1))};
+  auto [low, high] = in.loadPair(pairIn(block, i, j));
+  return {low, high};
 }
 
 void Inverter::writePair(Value low, Value high, Value block, int64_t i,
                          int64_t j) {
-  Value two = LLVM::UndefOp::create(b, VectorType::get({2}, b.getF32Type()));
-  two = LLVM::InsertElementOp::create(b, two, low, b.i32(0));
-  two = LLVM::InsertElementOp::create(b, two, high, b.i32(1));
-  in.store(two, pairIn(block, i, j), 8);
+  in.storePair(low, high, pairIn(block, i, j));
 }
 
 /// Where a lane's pair of rows begins, for the same of the transposed block: of
@@ -248,8 +243,13 @@ Inverter::Block Inverter::readBlock(int64_t i, int64_t k) {
 /// Rounds a transposed block to where it belongs.
 void Inverter::writeResult(const Block &block, Value result, Value i, Value j) {
   SmallVector<Value> pairs;
+  auto scaled = [&](Value value) {
+    return resultScale == 1.0
+               ? value
+               : b.mul(value, b.real(b.getF32Type(), resultScale));
+  };
   for (int64_t r = 0; r < 8; r += 2)
-    pairs.push_back(in.packPair(block[r], block[r + 1]));
+    pairs.push_back(in.packPair(scaled(block[r]), scaled(block[r + 1])));
   Value within = b.remainder(lane, 8), side = b.remainder(b.divide(lane, 8), 2);
   Value tileRow = b.add(b.mul(b.divide(lane, 16), b.i32(8)), within);
   Value piece = in.bitXor(in.bitXor(side, within), b.mul(j, b.i32(2)));
@@ -297,6 +297,10 @@ void Inverter::makeColumn(int64_t j, const Block &diagonal, Value result) {
 // The op
 //===----------------------------------------------------------------------===//
 
+/// Of an inverse in f16: its elements may be 2^9 times as large as f16 holds,
+/// and err by 2^-16 at most where they are small, beside a diagonal of 1.
+static constexpr double kPowerOfInverse = 512.0;
+
 void ComputeRole::emitInvert(InvertOp op) {
   settleLeaves(op.getMatrix());
   Value system = scratch(Inverter::kSystemBytes, 16);
@@ -327,6 +331,10 @@ void ComputeRole::finishInversions(SendOp send) {
       continue;
     Value result = ports.part(send.getChannel(), to.part);
     Inverter inverter(b, in, warp, lane, system);
+    if (Value powers = ports.powersOf(send.getChannel(), to.part)) {
+      inverter.resultScale = 1.0 / kPowerOfInverse;
+      writePowers(b.real(b.getF32Type(), kPowerOfInverse), powers);
+    }
     in.syncWarp();
     inverter.substitute();
     in.syncWarp();

@@ -35,6 +35,9 @@ public:
   Inverter(ScalarBuilder &b, Instructions &in, mlir::Value warp,
            mlir::Value lane, mlir::Value system);
 
+  /// What the result is multiplied by when it is rounded.
+  double resultScale = 1.0;
+
   /// Writes block (i, k) of -A, given in warp i's registers.
   void writeSystem(int64_t i, int64_t k, llvm::ArrayRef<mlir::Value> registers);
   void substitute();

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The role that only moves. Its warps form teams that take turns: of two, one
-// loads the even iterations and one the odd ones. So several are under way, and
+// The role that only moves. Its warps form teams that take turns: of n, team i
+// loads iterations i, i + n, i + 2 n, ... So several are under way, and
 // a warp can wait for its own copies and make them visible to products. There
 // are at most as many teams as a channel has slots: barriers tell only odd
 // phases from even ones, so a team must not be so far ahead as to wait for a

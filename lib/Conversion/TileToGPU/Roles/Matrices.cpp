@@ -88,7 +88,7 @@ void ComputeRole::emitRounding(arith::TruncFOp op) {
   packed.shape = shapeOf(op.getResult());
   Destination to = destinationOf(op.getResult());
   if (chain || !to.send) {
-    packed.registers = packedRegistersOf(op.getIn());
+    packRegisters(op.getIn(), packed);
     matrices[op.getResult()] = packed;
     return;
   }
@@ -98,8 +98,9 @@ void ComputeRole::emitRounding(arith::TruncFOp op) {
   ports.acquire(to.send.getChannel());
   packed.memory = ports.part(to.send.getChannel(), to.part);
   auto write = [&](int64_t) {
-    packed.registers = packedRegistersOf(op.getIn());
+    packRegisters(op.getIn(), packed);
     writePacked(packed, packed.memory, packed.layout);
+    writePowers(packed.powers, ports.powersOf(to.send.getChannel(), to.part));
   };
   if (isLowerTriangular(op.getIn()))
     forEachWarp(write);
@@ -107,15 +108,23 @@ void ComputeRole::emitRounding(arith::TruncFOp op) {
     write(0);
   packed.kind = Matrix::Kind::Shared;
   packed.registers.clear();
+  packed.powers.clear();
   matrices[op.getResult()] = packed;
 }
 
-SmallVector<Value> ComputeRole::packedRegistersOf(Value tile) {
-  SmallVector<Value> pairs;
-  for (int64_t r = 0, e = shapeOf(tile).registers(); r < e; r += 2)
-    pairs.push_back(
+void ComputeRole::packRegisters(Value tile, Matrix &packed) {
+  packed.registers.clear();
+  int64_t count = packed.shape.registers();
+  if (hasPowers()) {
+    // All of them are there before the first one is rounded; null is zero.
+    SmallVector<Value> registers;
+    for (int64_t r = 0; r < count; ++r)
+      registers.push_back(vanishes(tile, r) ? Value() : registerOf(tile, r));
+    return packDivided(registers, packed);
+  }
+  for (int64_t r = 0; r < count; r += 2)
+    packed.registers.push_back(
         vanishes(tile, r) && vanishes(tile, r + 1)
             ? b.i32(0)
             : in.packPair(registerOf(tile, r), registerOf(tile, r + 1)));
-  return pairs;
 }

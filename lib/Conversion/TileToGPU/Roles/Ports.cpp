@@ -108,3 +108,8 @@ Value Ports::part(Value channel, unsigned index) {
   return in.advance(turnOf(channel).base,
                     plan.channels.at(channel).parts[index]);
 }
+
+Value Ports::powersOf(Value channel, unsigned index) {
+  int64_t offset = plan.channels.at(channel).powers[index];
+  return offset < 0 ? Value() : in.advance(turnOf(channel).base, offset);
+}

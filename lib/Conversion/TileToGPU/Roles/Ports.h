@@ -55,6 +55,8 @@ public:
   }
   /// Address of a part of this iteration's slot.
   mlir::Value part(mlir::Value channel, unsigned index);
+  /// Of the powers of a part of it; null where it has none.
+  mlir::Value powersOf(mlir::Value channel, unsigned index);
 
 private:
   struct Turn {

@@ -27,9 +27,10 @@ void ComputeRole::settle(Matrix &matrix) {
     groupsRetired = last;
     releaseFree();
   }
-  matrix.registers.clear();
+  SmallVector<Value> registers;
   for (Value sum : matrix.running)
-    matrix.registers.append(in.unpack(sum));
+    registers.append(in.unpack(sum));
+  matrix.registers = scaled(matrix, registers, /*divides=*/false);
   matrix.running.clear();
 }
 
@@ -51,14 +52,23 @@ Value ComputeRole::toStruct(const Matrix &matrix, int64_t block) {
 
 /// What the products are added to; null for zero. A running product goes on in
 /// its registers.
-SmallVector<Value> ComputeRole::startOf(Value acc, Accumulator shape) {
-  if (Matrix &start = matrixOf(acc); !start.running.empty())
+SmallVector<Value> ComputeRole::startOf(Value acc, const Matrix &product) {
+  auto hasPowers = [](const Matrix &matrix) {
+    return !matrix.rowPowers.empty() || !matrix.columnPowers.empty();
+  };
+  if (Matrix &start = matrixOf(acc);
+      !start.running.empty() && !hasPowers(start) && !hasPowers(product))
     return start.running;
   Matrix &start = materialize(acc);
   if (start.kind == Matrix::Kind::Splat &&
       matchPattern(start.scalar, m_AnyZeroFloat()))
-    return SmallVector<Value>(shape.blocks);
-  return structsOf(acc);
+    return SmallVector<Value>(product.shape.blocks);
+  if (!hasPowers(product))
+    return structsOf(acc);
+  SmallVector<Value> registers = start.registers;
+  if (start.kind == Matrix::Kind::Splat)
+    registers.assign(product.shape.registers(), start.scalar);
+  return {in.pack(scaled(product, registers, /*divides=*/true))};
 }
 
 void ComputeRole::emitDot(DotOp dot) {
@@ -69,7 +79,11 @@ void ComputeRole::emitDot(DotOp dot) {
     right.registers = readPairs(right);
     right.channel = Value(); // read, once and for all
   }
-  SmallVector<Value> sums = startOf(dot.getAcc(), shape);
+  Matrix product;
+  product.kind = Matrix::Kind::Accumulator;
+  product.shape = shape;
+  takePowers(left, right, product);
+  SmallVector<Value> sums = startOf(dot.getAcc(), product);
   in.fence();
   if (chain) {
     // Transposed: the right operand's transpose is A, in registers.
@@ -105,10 +119,7 @@ void ComputeRole::emitDot(DotOp dot) {
   for (const Matrix *operand : {&left, &right})
     if (operand->channel)
       lastReader[operand->channel] = groupsIssued;
-  Matrix &result = matrices[dot.getResult()];
-  result = {};
-  result.kind = Matrix::Kind::Accumulator;
-  result.shape = shape;
-  result.running = sums;
-  result.group = groupsIssued;
+  product.running = sums;
+  product.group = groupsIssued;
+  matrices[dot.getResult()] = product;
 }

@@ -16,7 +16,8 @@ class BlockEmitter {
 public:
   BlockEmitter(KernelBuilder &kernel, ScalarBuilder &b, RolesPlan &plan,
                Value memory)
-      : kernel(kernel), b(b), in(b), plan(plan), memory(memory) {}
+      : kernel(kernel), b(b), in(b, plan.operands), plan(plan), memory(memory) {
+  }
   void emit();
 
 private:

@@ -4,6 +4,7 @@
 
 #include "RolesPlan.h"
 #include "../TileOpKinds.h"
+#include "Prism/Conversion/TileToGPU/TileToGPU.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -57,11 +58,22 @@ static std::string textOf(Type type) {
   return text;
 }
 
+/// f16 if any dot has operands of it; all others must then.
+Type prism::tiletogpu::operandTypeOf(ProgramOp program) {
+  bool isHalf = false;
+  program.walk([&](DotOp dot) {
+    isHalf |= dot.getLhs().getType().getElementType().isF16();
+  });
+  Builder builder(program.getContext());
+  return isHalf ? Type(builder.getF16Type()) : Type(builder.getBF16Type());
+}
+
 /// Loads to be sent become asynchronous copies of 16 bytes.
-static LogicalResult checkLoad(LoadOp load, std::string &reason) {
+static LogicalResult checkLoad(LoadOp load, Type operands,
+                               std::string &reason) {
   auto type = tensorType(load.getResult());
-  if (type.getRank() == 2 && !type.getElementType().isBF16()) {
-    reason = "it sends a matrix " + textOf(type) + ", not bf16";
+  if (type.getRank() == 2 && type.getElementType() != operands) {
+    reason = "it sends a matrix " + textOf(type) + ", not " + textOf(operands);
     return failure();
   }
   int64_t width = load.getView().getType().getShape().back();
@@ -87,11 +99,12 @@ static LogicalResult checkMatrix(Value tile, int64_t rows, int64_t columns,
   return failure();
 }
 
-static LogicalResult checkOp(Operation *op, bool isChain, std::string &reason) {
+static LogicalResult checkOp(Operation *op, bool isChain, Type operands,
+                             std::string &reason) {
   if (auto dot = dyn_cast<DotOp>(op)) {
-    if (!dot.getLhs().getType().getElementType().isBF16()) {
+    if (dot.getLhs().getType().getElementType() != operands) {
       reason = "it multiplies " + textOf(dot.getLhs().getType()) +
-               ", not rounded to bf16";
+               ", not rounded to " + textOf(operands);
       return failure();
     }
     if (dot.getK() % kContracted) {
@@ -163,7 +176,8 @@ static LogicalResult checkShared(RoleOp role, std::string &reason) {
   return failure();
 }
 
-static LogicalResult checkRole(RoleOp role, std::string &reason) {
+static LogicalResult checkRole(RoleOp role, Type operands,
+                               std::string &reason) {
   if (failed(checkShared(role, reason)))
     return failure();
   scf::ForOp loop = loopOf(role);
@@ -188,9 +202,10 @@ static LogicalResult checkRole(RoleOp role, std::string &reason) {
         reason = "a role other than 'load' loads in its loop";
         return failure();
       }
-      if (failed(checkLoad(load, reason)))
+      if (failed(checkLoad(load, operands, reason)))
         return failure();
-    } else if (failed(checkOp(&op, role.getName() == "chain", reason))) {
+    } else if (failed(
+                   checkOp(&op, role.getName() == "chain", operands, reason))) {
       return failure();
     }
   }
@@ -222,38 +237,89 @@ static void countWarps(Value channel, ChannelPlan &plan) {
   plan.receiverWarps *= plan.cluster;
 }
 
+/// Whether a part of a message, if it is a matrix, has powers: it is f16 and
+/// was computed.
+static bool hasPowers(ChannelOp channel, RankedTensorType tile) {
+  return tile.getRank() == 2 && tile.getElementType().isF16() &&
+         llvm::any_of(channel->getUsers(), [](Operation *user) {
+           return isa<SendOp>(user) &&
+                  user->getParentOfType<RoleOp>().getName() == "prepare";
+         });
+}
+
+/// Powers of rows suit products whose rows these are.
+static LogicalResult checkPowers(ChannelOp channel, unsigned part,
+                                 std::string &reason) {
+  for (Operation *user : channel->getUsers()) {
+    auto receive = dyn_cast<ReceiveOp>(user);
+    if (!receive)
+      continue;
+    Value tile = receive.getValues()[part];
+    bool isChain = receive->getParentOfType<RoleOp>().getName() == "chain";
+    if (isChain && tensorType(tile).getDimSize(0) % kRowsOfGroup == 0 &&
+        llvm::all_of(tile.getUses(), [&](OpOperand &use) {
+          auto dot = dyn_cast<DotOp>(use.getOwner());
+          return dot && &use == &dot.getLhsMutable() && !dot.getTransposeLhs();
+        }))
+      continue;
+    reason = "what is prepared in f16 (" + textOf(tile.getType()) +
+             ") is used otherwise than as the left operand of products of the "
+             "chain";
+    return failure();
+  }
+  return success();
+}
+
+/// Where the parts of a message lie. Matrices first: they want the swizzle's
+/// alignment. Powers last.
+LogicalResult RolesPlan::placeMessage(ChannelOp channel, ChannelPlan &plan,
+                                      std::string &reason) {
+  ArrayRef<Type> message = channel.getType().getMessage();
+  plan.parts.resize(message.size());
+  plan.powers.assign(message.size(), -1);
+  int64_t at = 0;
+  for (int64_t rank : {2, 1})
+    for (auto [i, part] : llvm::enumerate(message)) {
+      auto tile = cast<RankedTensorType>(part);
+      if (tile.getRank() != rank)
+        continue;
+      plan.parts[i] = at;
+      if (rank == 2) {
+        if (tile.getDimSize(0) % 8 || tile.getElementType() != operands) {
+          reason = "a message holds " + textOf(tile);
+          return failure();
+        }
+        at += Swizzled{tile.getDimSize(0), tile.getDimSize(1)}.bytes();
+      } else {
+        at += llvm::alignTo(
+            tile.getDimSize(0) * tile.getElementTypeBitWidth() / 8, 16);
+      }
+    }
+  for (auto [i, part] : llvm::enumerate(message)) {
+    auto tile = cast<RankedTensorType>(part);
+    if (!hasPowers(channel, tile))
+      continue;
+    if (failed(checkPowers(channel, i, reason)))
+      return failure();
+    plan.powers[i] = at;
+    at += tile.getDimSize(0) / kRowsOfGroup * kWarpsOfGroup * 4;
+  }
+  plan.messageBytes = at;
+  plan.slotBytes = llvm::alignTo(at, kSwizzleBytes);
+  return success();
+}
+
 LogicalResult RolesPlan::placeChannels(ProgramOp program, std::string &reason) {
   for (auto channel : program.getBody().getOps<ChannelOp>()) {
-    ChannelType type = channel.getType();
     ChannelPlan &plan = channels[channel.getResult()];
-    plan.slots = type.getSlots();
+    plan.slots = channel.getType().getSlots();
     countWarps(channel.getResult(), plan);
     if (plan.arrivals == 0 || plan.receiverWarps == 0) {
       reason = "a channel has no sender or no receiver";
       return failure();
     }
-    // Matrices first: they want the swizzle's alignment.
-    plan.parts.resize(type.getMessage().size());
-    int64_t at = 0;
-    for (int64_t rank : {2, 1})
-      for (auto [i, part] : llvm::enumerate(type.getMessage())) {
-        auto tile = cast<RankedTensorType>(part);
-        if (tile.getRank() != rank)
-          continue;
-        plan.parts[i] = at;
-        if (rank == 2) {
-          if (tile.getDimSize(0) % 8 || !tile.getElementType().isBF16()) {
-            reason = "a message holds " + textOf(tile);
-            return failure();
-          }
-          at += Swizzled{tile.getDimSize(0), tile.getDimSize(1)}.bytes();
-        } else {
-          at += llvm::alignTo(
-              tile.getDimSize(0) * tile.getElementTypeBitWidth() / 8, 16);
-        }
-      }
-    plan.messageBytes = at;
-    plan.slotBytes = llvm::alignTo(at, kSwizzleBytes);
+    if (failed(placeMessage(channel, plan, reason)))
+      return failure();
     if (plan.slots % plan.cluster) {
       reason = "a channel of " + std::to_string(plan.slots) +
                " slots is filled by " + std::to_string(plan.cluster) +
@@ -335,8 +401,9 @@ FailureOr<RolesPlan> RolesPlan::make(ProgramOp program, std::string &reason) {
     reason = "it has no roles";
     return failure();
   }
+  plan.operands = operandTypeOf(program);
   for (auto role : program.getBody().getOps<RoleOp>()) {
-    if (failed(checkRole(role, reason)))
+    if (failed(checkRole(role, plan.operands, reason)))
       return failure();
     plan.cluster = std::max<int64_t>(plan.cluster, role.getCluster());
     if (role.getWarps() % kWarpsOfGroup) {

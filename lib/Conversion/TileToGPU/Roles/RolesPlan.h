@@ -25,6 +25,8 @@ struct ChannelPlan {
   int64_t offset = 0;               ///< bytes, of slot 0
   int64_t slotBytes = 0;            ///< a multiple of the swizzle's period
   llvm::SmallVector<int64_t> parts; ///< byte offsets within a slot
+  /// Of each part, byte offset of its powers (Powers.cpp), or -1.
+  llvm::SmallVector<int64_t> powers;
   int64_t barriers = 0; ///< offset of full[slots], empty[slots], 8 bytes each
   int64_t arrivals = 0; ///< on `full`, of a message
   int64_t receiverWarps = 0; ///< of all receiving roles
@@ -53,6 +55,7 @@ public:
   llvm::SmallVector<RolePlan> roles;
   llvm::DenseMap<mlir::Value, ChannelPlan> channels;
   TensorMaps maps;
+  mlir::Type operands; ///< of products: bf16 or f16
   int64_t threads = 0;
   int64_t initialRegisters = 0; ///< of a thread, when the kernel starts
   int64_t cluster = 1;          ///< blocks of the kernel's clusters
@@ -64,6 +67,8 @@ public:
 private:
   llvm::LogicalResult placeChannels(tile::ProgramOp program,
                                     std::string &reason);
+  llvm::LogicalResult placeMessage(tile::ChannelOp channel, ChannelPlan &plan,
+                                   std::string &reason);
   void placeWarps(tile::ProgramOp program);
   void placeRegisters();
   int64_t used = 0;

@@ -37,7 +37,7 @@ bool ComputeRole::isStaged(StoreOp store) const {
   Slice slice = Slice::of(store);
   auto view = cast<ViewType>(slice.view.getType());
   bool hasTime = view.hasTime() && slice.axisOfTile.front() == 0;
-  return chain && hasTime && view.getElementType().isBF16() &&
+  return chain && hasTime && view.getElementType() == plan.operands &&
          slice.extents.back() % kRowsOfGroup == 0 &&
          view.getShape().back() % 8 == 0;
 }

@@ -28,7 +28,8 @@ static bool canBeMapped(LoadOp load, ProgramOp program) {
   auto tile = tensorType(load.getResult());
   ViewType view = load.getView().getType();
   if (program.getReverse() || tile.getRank() != 2 || !view.hasTime() ||
-      load.getOneStep() || !view.getElementType().isBF16())
+      load.getOneStep() ||
+      !isa<BFloat16Type, Float16Type>(view.getElementType()))
     return false;
   unsigned argument = cast<BlockArgument>(load.getView()).getArgNumber();
   StringRef axes = program.getArgument_(argument).getAxes().getValue();

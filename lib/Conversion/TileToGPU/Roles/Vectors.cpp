@@ -56,7 +56,7 @@ Element ComputeRole::elementOf(Operation *op, ArrayRef<Element> operands) {
   Type f32 = b.getF32Type();
   Type result = tensorType(op->getResult(0)).getElementType();
   if (isa<math::ExpOp>(op) && result.isF32())
-    return {in.exp2(b.mul(operands[0].value, b.real(f32, 1.4426950408889634)))};
+    return {in.exp2(b.mul(operands[0].value, b.real(f32, kLog2E)))};
   if (isa<arith::ExtFOp>(op) && result.isF64())
     return {b.castReal(operands[0].value, f32), b.real(f32, 0.0)};
   if (isa<arith::TruncFOp>(op) && operands[0].low)
@@ -175,10 +175,8 @@ Element ComputeRole::elementAt(Value tile, Value index) {
     if (!vector.element.isF64())
       return {
           in.load(vector.element, in.advance(copy, b.mul(index, b.i32(4))), 4)};
-    auto pair = VectorType::get({2}, b.getF32Type());
-    Value both = in.load(pair, in.advance(copy, b.mul(index, b.i32(8))), 8);
-    return {LLVM::ExtractElementOp::create(b, both, b.i32(0)),
-            LLVM::ExtractElementOp::create(b, both, b.i32(1))};
+    auto [high, low] = in.loadPair(in.advance(copy, b.mul(index, b.i32(8))));
+    return {high, low};
   }
   case Vector::Kind::Lazy:
     break;
@@ -206,11 +204,7 @@ void ComputeRole::writeElement(const Element &element, Value to,
   Value at = in.advance(to, b.mul(spreadIndex(length), b.i32(bytes)));
   if (!element.low)
     return in.store(element.value, at, bytes);
-  auto pair = VectorType::get({2}, b.getF32Type());
-  Value both = LLVM::UndefOp::create(b, pair);
-  both = LLVM::InsertElementOp::create(b, both, element.value, b.i32(0));
-  both = LLVM::InsertElementOp::create(b, both, element.low, b.i32(1));
-  in.store(both, at, 8);
+  in.storePair(element.value, element.low, at);
 }
 
 /// Puts a spread vector where every thread can read it.
@@ -287,8 +281,9 @@ Element ComputeRole::splitAt(Element gate, double unit) {
 void ComputeRole::emitGateSum(GateSumOp op) {
   Value tile = op.getGates();
   int64_t length = tensorType(tile).getDimSize(0), parts = length / 32;
-  // An f32 holds 2^24 units: gates down to -1024, `length` of them.
-  double unit = length / 16384.0;
+  // A power of two, of which an f32 holds 2^24: gates down to -1024, `length`
+  // of them.
+  double unit = double(llvm::PowerOf2Ceil(length)) / 16384.0;
   auto sum = [&](Element x, Element y) {
     return Element{b.add(x.value, y.value), b.add(x.low, y.low)};
   };

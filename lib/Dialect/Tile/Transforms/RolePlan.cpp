@@ -65,6 +65,10 @@ int64_t ChannelPlan::messageBytes() const {
           type.getDimSize(0) *
               llvm::alignTo(type.getDimSize(1) * elementBytes, kSlabRowBytes),
           kMatrixAlignment);
+    // What is computed in f16 has a power of two for each 16 rows, an f32.
+    if (!isVector(value) && from == RoleKind::Prepare &&
+        type.getElementType().isF16())
+      bytes += llvm::alignTo(type.getDimSize(0) / 16 * 4, kVectorAlignment);
   }
   return llvm::alignTo(bytes, kMatrixAlignment);
 }
@@ -374,8 +378,11 @@ LogicalResult RolePlan::chooseSlots(const RoleOptions &options,
   if (needed <= available)
     return success();
   reason = "its channels need " + std::to_string(needed) +
-           " bytes of shared memory with one slot each, of " +
-           std::to_string(available);
+           " bytes of shared memory with one slot each" +
+           (cluster > 1 ? ", " + std::to_string(cluster) +
+                              " for what the blocks of a cluster prepare"
+                        : std::string()) +
+           ", of " + std::to_string(available);
   return failure();
 }
 

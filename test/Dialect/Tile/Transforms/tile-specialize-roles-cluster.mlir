@@ -82,5 +82,5 @@ tile.program @two_blocks(
 
 // UNEVEN: error: tile-specialize-roles: cluster must divide the blocks of values, 2, found 3
 // ZERO: error: tile-specialize-roles: cluster must divide the blocks of values, 2, found 0
-// NONE: its channels need 4096 bytes of shared memory with {{.*}}, of 4095
+// NONE: its channels need 4096 bytes of shared memory with one slot each, 2 for what the blocks of a cluster prepare, of 4095
 // NONE-NOT: tile.role

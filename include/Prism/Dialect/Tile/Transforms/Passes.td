@@ -57,7 +57,9 @@ def TileRoundDotOperands : Pass<"tile-round-dot-operands", "::prism::tile::Progr
     every dot into f32 the operands are rounded by `arith.truncf`, unless they are
     of the type as they lie. Left alone, with a missed remark, are dots of two
     tiles loaded in another type, which no register passes on their way to the
-    tensor cores, dots that sum in f64, and programs split into roles.
+    tensor cores, dots that sum in f64, and programs split into roles. Operands may
+    leave the range of f16; the lowering for tensor cores gives them powers of two
+    (docs/GPU.md), the others do not.
 
     ```mlir
     // before
