@@ -338,11 +338,14 @@ LogicalResult RolesPlan::placeChannels(ProgramOp program, std::string &reason) {
 
 /// Registers of a block, and what a thread may have of them.
 static constexpr int64_t kRegistersOfBlock = 65536, kMostRegisters = 240;
-/// Of a thread that only copies, at least.
-static constexpr int64_t kLoadRegisters = 32;
+/// Of a thread that only copies, at least; with more matrices than so many its
+/// addresses need more, which two teams that prepare can spare.
+static constexpr int64_t kLoadRegisters = 32, kLoadRegistersOfMany = 48,
+                         kFewMatrices = 5;
 /// What the preparation gets beside two warpgroups of the chain, beside one as
 /// two teams, and as one.
 static constexpr int64_t kPrepareRegisters = 96, kPrepareRegistersOfTwo = 120,
+                         kPrepareRegistersBesideMany = 112,
                          kPrepareRegistersOfOne = 168;
 
 /// The chain first; the loads last, with the fewest registers.
@@ -367,6 +370,15 @@ void RolesPlan::placeWarps(ProgramOp program) {
   placeRegisters();
 }
 
+static bool loadsManyMatrices(ArrayRef<RolePlan> roles) {
+  int64_t matrices = 0;
+  for (const RolePlan &plan : roles)
+    if (RoleOp role = plan.role; role.getName() == "load")
+      for (auto load : loopOf(role).getOps<LoadOp>())
+        matrices += tensorType(load.getResult()).getRank() == 2;
+  return matrices > kFewMatrices;
+}
+
 /// Threads start with an equal share each. The preparation gets what it needs,
 /// the chain what it can use of the rest, the loads what is left.
 void RolesPlan::placeRegisters() {
@@ -376,7 +388,10 @@ void RolesPlan::placeRegisters() {
   auto [chain, prepare, load] = perRole;
   initialRegisters = kRegistersOfBlock / threads / 8 * 8;
   int64_t left = initialRegisters * threads;
+  bool isOfMany = chain <= 128 && prepare > 128 && loadsManyMatrices(roles);
+  int64_t leastForLoad = isOfMany ? kLoadRegistersOfMany : kLoadRegisters;
   int64_t forPrepare = chain > 128     ? kPrepareRegisters
+                       : isOfMany      ? kPrepareRegistersBesideMany
                        : prepare > 128 ? kPrepareRegistersOfTwo
                                        : kPrepareRegistersOfOne;
   left -= forPrepare * prepare;
@@ -387,7 +402,7 @@ void RolesPlan::placeRegisters() {
     left -= each * count;
     return each;
   };
-  int64_t forChain = share(kMostRegisters, kLoadRegisters * load, chain),
+  int64_t forChain = share(kMostRegisters, leastForLoad * load, chain),
           forLoad = share(2 * kLoadRegisters, 0, load);
   for (RolePlan &plan : roles) {
     int rank = rankOf(plan.role);
