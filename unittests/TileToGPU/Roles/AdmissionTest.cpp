@@ -45,8 +45,8 @@ protected:
     CompileOptions options;
     options.plans[""] = {scan::Schedule::chunk, std::nullopt, std::nullopt,
                          std::nullopt, 1};
-    auto units = buildUnits(*module->getOps<func::FuncOp>().begin(), *target,
-                            options);
+    auto units =
+        buildUnits(*module->getOps<func::FuncOp>().begin(), *target, options);
     EXPECT_TRUE(succeeded(units));
     return std::move(units->front());
   }
@@ -60,9 +60,8 @@ protected:
     tiletogpu::GPUOptions options;
     options.target = gpu;
     std::string message;
-    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-      message = diagnostic.str();
-    });
+    ScopedDiagnosticHandler handler(
+        &context, [&](Diagnostic &diagnostic) { message = diagnostic.str(); });
     auto made = tiletogpu::convertProgramToGPU(programOf(*copy), options);
     EXPECT_EQ(succeeded(made), isTaken) << whyNot << "; " << message;
     if (failed(made))
@@ -151,9 +150,8 @@ TEST_F(Admission, AtTheEdgeOfTheParameter) {
     refusals.push_back(refusalOf(*parsed, unit.target.gpu()));
   }
   EXPECT_EQ(refusals.front(), "");
-  auto first = llvm::find_if(refusals, [](const std::string &refusal) {
-    return !refusal.empty();
-  });
+  auto first = llvm::find_if(
+      refusals, [](const std::string &refusal) { return !refusal.empty(); });
   ASSERT_NE(first, refusals.end());
   EXPECT_EQ(llvm::count(refusals, ""), first - refusals.begin());
   EXPECT_NE(first->find("its kernel has a parameter of 4"), std::string::npos)

@@ -224,10 +224,9 @@ TEST(F16Of, GrowingInverses) {
           array.values[i] = i % 64 == 0 ? first : 0;
         array.encode();
       }
-      for (auto [name, value] :
-           {std::pair<const char *, double>{"v", 1},
-            {"beta", 1},
-            {"log_alpha", 0}}) {
+      for (auto [name, value] : {std::pair<const char *, double>{"v", 1},
+                                 {"beta", 1},
+                                 {"log_alpha", 0}}) {
         HostArray &array = inputs.at(name);
         std::fill(array.values.begin(), array.values.end(), value);
         array.encode();

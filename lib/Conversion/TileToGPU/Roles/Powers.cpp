@@ -42,16 +42,16 @@ static constexpr int64_t kRowsOfWarp = 16;
 Value ComputeRole::powerFor(Value largest) {
   Value bits = arith::BitcastOp::create(b, b.getI32Type(), largest);
   bits = in.bitAnd(bits, int64_t(255) << kMantissa);
-  bits = arith::MaxUIOp::create(b, bits,
-                                b.i32((kBias + kSmallest) << kMantissa));
+  bits =
+      arith::MaxUIOp::create(b, bits, b.i32((kBias + kSmallest) << kMantissa));
   bits = b.sub(bits, b.i32(kLargest << kMantissa));
   return arith::BitcastOp::create(b, b.getF32Type(), bits);
 }
 
 Value ComputeRole::reciprocal(Value power) {
   Value bits = arith::BitcastOp::create(b, b.getI32Type(), power);
-  return arith::BitcastOp::create(
-      b, b.getF32Type(), b.sub(b.i32(2 * kBias << kMantissa), bits));
+  return arith::BitcastOp::create(b, b.getF32Type(),
+                                  b.sub(b.i32(2 * kBias << kMantissa), bits));
 }
 
 /// Over the registers and the lanes whose numbers differ by some of `lanes`.
@@ -63,8 +63,8 @@ Value ComputeRole::largestOf(ArrayRef<Value> registers,
     if (!value)
       continue;
     Value magnitude = math::AbsFOp::create(b, value);
-    largest = largest ? arith::MaxNumFOp::create(b, largest, magnitude)
-                      : magnitude;
+    largest =
+        largest ? arith::MaxNumFOp::create(b, largest, magnitude) : magnitude;
   }
   if (!largest)
     return b.real(b.getF32Type(), 0.0);
