@@ -48,7 +48,7 @@ static explain::Target describeTarget(const targetinfo::Target &target,
   described.bandwidth = gpu.memoryBandwidth;
   described.multiprocessors = gpu.multiprocessors;
   described.roofs = {{"f32 FMA units", gpu.peakF32},
-                     {"bf16 tensor cores", gpu.peakBF16}};
+                     {"16-bit tensor cores", gpu.peakBF16}};
   return described;
 }
 

@@ -74,7 +74,7 @@ struct Plan {
 /// What one target gives.
 struct Target {
   struct Roof {
-    std::string name; // "bf16 tensor cores", "x86-64-v4"
+    std::string name; // "16-bit tensor cores", "x86-64-v4"
     double peak = 0;  // FLOP per second of a GPU, per cycle of a CPU's core
   };
   std::string name;
