@@ -8,6 +8,8 @@
 #include "Prism/Pipelines/Pipelines.h"
 #include "Segments.h"
 #include "TensorCores.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
@@ -96,6 +98,18 @@ struct Wish {
 };
 } // namespace
 
+/// Is the first state written values first, and so a chain of its transpose?
+static bool isValueFirst(scan::RecurrenceOp op) {
+  auto chain = scan::getFactorChain(op, 0);
+  return succeeded(chain) && !chain->empty() &&
+         chain->front().getStateOperand().get() != op.getStateArgument(0);
+}
+
+static int64_t valueColumns(scan::RecurrenceOp op) {
+  return cast<RankedTensorType>(op.getStateArgument(0).getType())
+      .getDimSize(isValueFirst(op) ? 0 : 1);
+}
+
 static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op,
                                const CompileOptions &options,
                                std::vector<Remark> &remarks) {
@@ -124,8 +138,7 @@ static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op,
       wish.given.chunk.value_or(1) != 1)
     return entry.emitError("plan: the recurrent schedule has chunk 1, found ")
            << *wish.given.chunk;
-  int64_t columns =
-      cast<RankedTensorType>(op.getStateArgument(0).getType()).getDimSize(1);
+  int64_t columns = valueColumns(op);
   if (wish.given.valueBlock.value_or(0) > columns)
     return entry.emitError("plan: expected a value_block of at most ")
            << columns << ", the value columns there are, found "
@@ -167,22 +180,75 @@ static LogicalResult admitSerial(func::FuncOp entry, scan::RecurrenceOp op,
                                  const CompileOptions &options,
                                  std::vector<Remark> &remarks) {
   analysis::StateFlow flow(op);
-  if (!options.serial) {
+  if (!options.serial && !op->hasAttr(scan::kSerialAttr)) {
     flow.report(analysis::Granularity::miniBatch);
     return failure();
   }
   if (target.isCuda())
     return entry.emitError("serial recurrences are not lowered for GPUs yet; "
                            "the CPU takes them");
-  if (op.getMiniBatch())
-    return entry.emitError("serial recurrences with mini-batches are not "
-                           "lowered yet");
-  if (op.getPlanAttr() || !options.plans.empty())
+  // An entry that is stepped through anyway may say so.
+  scan::PlanAttr plan = op.getPlanAttr();
+  if ((plan && plan.getSchedule() != scan::Schedule::recurrent) ||
+      !options.plans.empty())
     return entry.emitError("plan: a serial recurrence is taken step by step; "
                            "it takes no plan");
-  remarks.push_back("serial, taken step by step as asked: " +
-                    flow.blame().second);
+  remarks.push_back(
+      std::string("serial, taken ") +
+      (op.getMiniBatch() ? "mini-batch by mini-batch" : "step by step") +
+      " as asked: " + flow.blame().second);
   return success();
+}
+
+static LogicalResult refuseCalls(scan::RecurrenceOp op) {
+  bool found = op.walk([](func::CallOp call) {
+                   call.emitError("a call in a step is not lowered; write the "
+                                  "ops of '")
+                       << call.getCallee() << "' in its place";
+                   return WalkResult::interrupt();
+                 }).wasInterrupted();
+  return failure(found);
+}
+
+/// A mini-batch of one step is entered with the state before the step.
+static void dropMiniBatchesOfOne(scan::RecurrenceOp op) {
+  if (op.getMiniBatch() != 1)
+    return;
+  unsigned states = op.getNumStates();
+  for (unsigned i = 0; i < states; ++i)
+    op.getEntryStateArgument(i).replaceAllUsesWith(op.getStateArgument(i));
+  op.removeMiniBatchAttr();
+  op.getStepBlock()->eraseArguments(states, states);
+}
+
+/// Are the next states made by factors and by sums of multiples of states?
+static bool areMadeByFactors(scan::RecurrenceOp op) {
+  SmallVector<Value> pending(
+      op.getYield().getValues().take_front(op.getNumStates()));
+  llvm::DenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value state = pending.pop_back_val();
+    Operation *producer = state.getDefiningOp();
+    if (!seen.insert(state).second || !producer ||
+        isa<tensor::SplatOp>(producer) ||
+        producer->hasTrait<OpTrait::ConstantLike>())
+      continue;
+    if (auto factor = dyn_cast<scan::StateOpInterface>(producer))
+      pending.push_back(factor.getStateOperand().get());
+    else if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp>(
+                 producer))
+      llvm::append_range(pending, producer->getOperands());
+    else
+      return false;
+  }
+  return true;
+}
+
+/// Does the step have plain ops that raising may turn into factors?
+static bool hasPlainOps(scan::RecurrenceOp op) {
+  if (op.getMiniBatch())
+    return !areMadeByFactors(op);
+  return op.getNumStates() == 1 && failed(scan::getFactorChain(op, 0));
 }
 
 /// Says of each of several units of a schedule which heads it is for, and gives
@@ -352,6 +418,7 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
   if (!op)
     return refuseEntry(entry);
   std::vector<Remark> remarks;
+  dropMiniBatchesOfOne(op);
   bool serial = scan::isSerial(op);
   if (serial && failed(admitSerial(entry, op, target, options, remarks)))
     return failure();
@@ -359,12 +426,22 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
     return entry.emitError("mini-batches are not lowered for GPUs yet; the CPU "
                            "takes them");
   // Plain ops are raised where they say what factors say.
-  if (serial || (op.getNumStates() == 1 && failed(scan::getFactorChain(op, 0))))
+  if (serial || hasPlainOps(op)) {
+    // Raising makes ops of these.
+    entry.getContext()
+        ->loadDialect<arith::ArithDialect, linalg::LinalgDialect,
+                      math::MathDialect, tensor::TensorDialect>();
     scan::raiseAffine(op, /*assumeNonNegativeGates=*/false);
+  }
+  if (failed(refuseCalls(op)))
+    return failure();
+  if (target.isCuda() && isValueFirst(op))
+    return entry.emitError("states with values first are not lowered for GPUs "
+                           "yet; the CPU takes them, and GPUs take keys first");
   FailureOr<Wish> wish = wishFor(entry, op, options, remarks);
   if (failed(wish))
     return failure();
-  if (serial)
+  if (serial && !op.getMiniBatch())
     wish->schedules = {scan::Schedule::recurrent};
   std::vector<Unit> units;
   for (scan::Schedule schedule : wish->schedules) {

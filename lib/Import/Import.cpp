@@ -54,9 +54,12 @@ private:
   void add(const InjectStep &step, Location loc);
   void add(const ReadStep &step, Location loc);
   void add(const SetStep &step, Location loc);
+  void add(const AddStep &step, Location loc);
   /// The only element of a state or a read, as a scalar.
   Value elementOf(Value tensor, Location loc);
   RankedTensorType stateType(const State &state, FloatType element);
+  /// A mini-batch of one step is entered with the state before the step.
+  bool hasMiniBatches() const { return spec.miniBatch.value_or(1) > 1; }
   std::string stateLetters(const State &state);
   /// An operand in its own type; the key or query of a state of one row that
   /// was left out is a vector of 1.
@@ -70,7 +73,7 @@ private:
   std::vector<std::string> outputs;
   // Of the step region being filled.
   llvm::StringMap<Value> values;
-  SmallVector<Value> states, previous;
+  SmallVector<Value> states, previous, entered;
   unsigned current = 0; // the state that a step changes or reads
   SmallVector<Value> read;
 };
@@ -223,7 +226,11 @@ scan::RecurrenceOp Importer::makeRecurrence(func::FuncOp function,
       body->getArgument(count + stateCount), builder.getArrayAttr(inputAxes),
       builder.getArrayAttr(stateAxes), builder.getStrArrayAttr(outputLetters),
       builder.getArrayAttr(stateAxes), spec.reverse,
-      /*mini_batch=*/IntegerAttr(), makePlan(entry));
+      hasMiniBatches() ? builder.getI64IntegerAttr(*spec.miniBatch)
+                       : IntegerAttr(),
+      makePlan(entry));
+  if (spec.serial)
+    recurrence->setAttr(scan::kSerialAttr, builder.getUnitAttr());
   func::ReturnOp::create(builder, function.getLoc(), recurrence.getResults());
   return recurrence;
 }
@@ -265,8 +272,13 @@ void Importer::add(const EraseStep &step, Location loc) {
   Value read = vector(step.read, loc), write = vector(step.write, loc);
   Value strength = coefficient(step.strength, read, loc);
   Value &state = states[current];
-  Value of = step.ofPrevious && state != previous[current] ? previous[current]
-                                                           : Value();
+  Value of;
+  if (step.of == EraseStep::Of::Previous)
+    of = previous[current];
+  else if (step.of == EraseStep::Of::Entry)
+    of = entered[step.ofState];
+  if (of == state)
+    of = Value();
   state = scan::EraseOp::create(builder, loc, state, of, read, write, strength);
 }
 
@@ -326,6 +338,21 @@ void Importer::add(const SetStep &step, Location loc) {
       builder, loc, cast<RankedTensorType>(states[current].getType()), next);
 }
 
+void Importer::add(const AddStep &step, Location loc) {
+  Value &state = states[current], other = states[step.from];
+  if (step.scale.number != 1.0) {
+    FloatType type = floatType(spec.computeType());
+    ExpressionEmitter emitter(builder, type, {});
+    Value scale = step.scale.number
+                      ? emitter.constant(*step.scale.number, type, loc)
+                      : emitter.extend(vector(step.scale, loc), loc);
+    Value all = tensor::SplatOp::create(
+        builder, loc, scale, cast<RankedTensorType>(state.getType()));
+    other = arith::MulFOp::create(builder, loc, other, all);
+  }
+  state = arith::AddFOp::create(builder, loc, state, other);
+}
+
 void Importer::fillStep(scan::RecurrenceOp recurrence) {
   OpBuilder::InsertionGuard guard(builder);
   FloatType compute = floatType(spec.computeType());
@@ -336,7 +363,10 @@ void Importer::fillStep(scan::RecurrenceOp recurrence) {
   for (const State &state : spec.states)
     states.push_back(
         block->addArgument(stateType(state, compute), recurrence.getLoc()));
-  previous = states;
+  previous = entered = states;
+  if (hasMiniBatches())
+    for (Value &state : entered)
+      state = block->addArgument(state.getType(), recurrence.getLoc());
   for (const Input &input : spec.inputs) {
     std::vector<std::string> features;
     llvm::copy_if(input.axes, std::back_inserter(features),

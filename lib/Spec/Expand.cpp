@@ -39,6 +39,9 @@ namespace {
 
 /// One step as JSON.
 struct StepPrinter {
+  const Spec &spec;
+  unsigned state; // of the step
+
   ordered_json operator()(const DecayStep &decay) const {
     return {
         {"decay",
@@ -56,8 +59,12 @@ struct StepPrinter {
       json["write"] = erase.write.name;
     }
     json["strength"] = toJson(erase.strength);
-    if (erase.ofPrevious)
+    if (erase.of == EraseStep::Of::Previous)
       json["of"] = "previous";
+    else if (erase.of == EraseStep::Of::Entry && erase.ofState == state)
+      json["of"] = "entry";
+    else if (erase.of == EraseStep::Of::Entry)
+      json["of"] = {{"entry", spec.states[erase.ofState].name}};
     return {{"erase", std::move(json)}};
   }
   ordered_json operator()(const InjectStep &inject) const {
@@ -75,6 +82,11 @@ struct StepPrinter {
           {"gain", inject.refine->gain.name},
           {"activation", stringify(inject.refine->activation).str()}};
     return {{"inject", std::move(json)}};
+  }
+  ordered_json operator()(const AddStep &add) const {
+    return {
+        {"add",
+         {{"from", spec.states[add.from].name}, {"scale", toJson(add.scale)}}}};
   }
   ordered_json operator()(const ReadStep &read) const {
     ordered_json json = ordered_json::object();
@@ -132,7 +144,8 @@ ordered_json prism::spec::expandSpec(const Spec &spec) {
   for (const Let &let : spec.lets)
     json["let"][let.name] = let.text;
   for (const Step &step : spec.steps) {
-    ordered_json printed = std::visit(StepPrinter(), step.factor);
+    ordered_json printed =
+        std::visit(StepPrinter{spec, step.state}, step.factor);
     if (step.state > 0 || std::holds_alternative<SetStep>(step.factor))
       printed.begin().value()["state"] = spec.states[step.state].name;
     json["steps"].push_back(std::move(printed));
@@ -149,6 +162,10 @@ ordered_json prism::spec::expandSpec(const Spec &spec) {
   json["batch_invariant"] = spec.batchInvariant;
   json["matmul"] = "ieee";
   json["layout"] = spec.headFirst ? "head_first" : "time_first";
+  if (spec.miniBatch)
+    json["granularity"] = {{"mini_batch", *spec.miniBatch}};
+  if (spec.serial)
+    json["serial"] = true;
   return json;
 }
 

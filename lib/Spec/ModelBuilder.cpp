@@ -101,12 +101,6 @@ bool ModelBuilder::build() {
 
 /// What the format has and the compiler does not: a sentence each.
 bool ModelBuilder::refuseUnbuilt() {
-  const JsonNode *serial = root.find("serial");
-  if (serial && serial->boolean)
-    return fail(serial->loc,
-                "serial execution of state-dependent models is not built yet");
-  if (const JsonNode *granularity = root.find("granularity"))
-    return fail(granularity->loc, "mini-batch granularity is not built yet");
   if (const JsonNode *psm = root.find("psm"))
     return fail(psm->loc, "general prefix-scannable models are not built yet");
   const JsonNode *matmul = root.find("matmul");
@@ -130,6 +124,11 @@ bool ModelBuilder::readNames() {
     spec.batchInvariant = invariant->boolean;
   if (const JsonNode *layout = root.find("layout"))
     spec.headFirst = layout->string == "head_first";
+  if (const JsonNode *serial = root.find("serial"))
+    spec.serial = serial->boolean;
+  if (const JsonNode *granularity = root.find("granularity"))
+    if (const JsonNode *steps = granularity->find("mini_batch"))
+      spec.miniBatch = steps->integer();
   return true;
 }
 
@@ -341,8 +340,9 @@ bool ModelBuilder::finishTypes() {
 bool ModelBuilder::readEntries() {
   const JsonNode *entries = root.find("entries");
   if (!entries) {
-    spec.entries = {{"forward", std::nullopt, root.loc},
-                    {"decode", std::nullopt, root.loc}};
+    spec.entries = {{"forward", std::nullopt, root.loc}};
+    if (!spec.miniBatch)
+      spec.entries.push_back({"decode", std::nullopt, root.loc});
     return true;
   }
   static constexpr llvm::StringRef kEntries[] = {"forward", "decode",
@@ -357,6 +357,12 @@ bool ModelBuilder::readEntries() {
       return fail(
           entry.loc,
           "the entry 'backward' comes later; expected forward or decode");
+    if (name == "decode" && spec.miniBatch)
+      return fail(
+          entry.loc,
+          "a decode takes one token a call, and no argument holds the "
+          "state at its mini-batch's entry; call the forward with whole "
+          "mini-batches");
     for (const Entry &earlier : spec.entries)
       if (earlier.name == name)
         return fail(entry.loc, "entry '" + name + "' twice");

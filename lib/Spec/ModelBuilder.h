@@ -59,6 +59,9 @@ private:
   bool readRead(const JsonNode &node);
   bool readRepeat(const JsonNode &node);
   bool readSet(const JsonNode &node);
+  bool readAdd(const JsonNode &node);
+  bool readOf(const JsonNode &node, EraseStep &erase);
+  const State *findState(const JsonNode &name);
   bool readOutputs();
   bool chooseState(const JsonNode &node, llvm::StringRef step);
   bool checkRead(const ReadStep &read, const SourceLoc &loc);

@@ -32,21 +32,27 @@ bool ModelBuilder::readStates() {
   return true;
 }
 
+/// The state of this name; null, with the message, if there is none.
+const State *ModelBuilder::findState(const JsonNode &name) {
+  if (const State *found = spec.findState(name.string))
+    return found;
+  std::vector<llvm::StringRef> names;
+  for (const State &state : spec.states)
+    names.push_back(state.name);
+  fail(name.loc,
+       "unknown state '" + name.string + "', expected " + joinNames(names),
+       nearestName(name.string, names));
+  return nullptr;
+}
+
 /// The state that a step names, or the first.
 bool ModelBuilder::chooseState(const JsonNode &node, llvm::StringRef step) {
   current = 0;
   const JsonNode *name = node.find("state");
   if (name) {
-    const State *found = spec.findState(name->string);
-    if (!found) {
-      std::vector<llvm::StringRef> names;
-      for (const State &state : spec.states)
-        names.push_back(state.name);
-      return fail(name->loc,
-                  "unknown state '" + name->string + "', expected " +
-                      joinNames(names),
-                  nearestName(name->string, names));
-    }
+    const State *found = findState(*name);
+    if (!found)
+      return false;
     current = found - spec.states.data();
   }
   SourceLoc loc = name ? name->loc : node.loc;
@@ -78,6 +84,70 @@ bool ModelBuilder::readSet(const JsonNode &node) {
         earlier.state == current)
       return fail(node.loc, "state '" + state().name + "' is set twice");
   addStep(set, node.loc);
+  return true;
+}
+
+static Axes axesOf(const State &state) {
+  Axes axes;
+  if (state.hasKeys)
+    axes.push_back("K");
+  if (state.hasValues)
+    axes.push_back("V");
+  return axes;
+}
+
+bool ModelBuilder::readAdd(const JsonNode &node) {
+  if (!chooseState(node, "add"))
+    return false;
+  const JsonNode &from = *node.find("from");
+  const State *other = findState(from);
+  if (!other)
+    return false;
+  if (axesOf(*other) != axesOf(state()))
+    return fail(from.loc, "expected a state of axes " +
+                              printAxes(axesOf(state())) + ", as '" +
+                              state().name + "' has; '" + other->name +
+                              "' has " + printAxes(axesOf(*other)));
+  AddStep add;
+  add.from = other - spec.states.data();
+  add.scale.number = 1.0;
+  add.scale.loc = node.loc;
+  if (const JsonNode *scale = node.find("scale")) {
+    add.scale.number.reset();
+    if (!readOperand(*scale, add.scale))
+      return false;
+    if (!add.scale.axes.empty())
+      return fail(scale->loc, "expected a scalar; '" + add.scale.name +
+                                  "' has axes " + printAxes(add.scale.axes));
+  }
+  addStep(add, node.loc);
+  return true;
+}
+
+/// "previous", "entry" or { "entry": "a state" }.
+bool ModelBuilder::readOf(const JsonNode &node, EraseStep &erase) {
+  erase.ofState = current;
+  if (node.is(JsonKind::String) && node.string == "previous") {
+    erase.of = EraseStep::Of::Previous;
+    return true;
+  }
+  if (!spec.miniBatch)
+    return fail(node.loc, "an erase of the state at a mini-batch's entry needs "
+                          "mini-batches: \"granularity\": { \"mini_batch\": "
+                          "16 }");
+  erase.of = EraseStep::Of::Entry;
+  const JsonNode *name = node.find("entry");
+  if (!name)
+    return true;
+  const State *other = findState(*name);
+  if (!other)
+    return false;
+  if (axesOf(*other) != axesOf(state()))
+    return fail(name->loc, "expected a state of axes " +
+                               printAxes(axesOf(state())) + ", as '" +
+                               state().name + "' has; '" + other->name +
+                               "' has " + printAxes(axesOf(*other)));
+  erase.ofState = other - spec.states.data();
   return true;
 }
 

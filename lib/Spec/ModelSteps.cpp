@@ -173,6 +173,8 @@ bool ModelBuilder::readStep(const JsonNode &step) {
     return readRepeat(member.value);
   if (member.key == "set")
     return readSet(member.value);
+  if (member.key == "add")
+    return readAdd(member.value);
   if (const JsonNode *when = member.value.find("when"))
     return fail(when->loc, "'when' inside 'steps'; the place of a read in the "
                            "list says when it reads");
@@ -265,7 +267,8 @@ bool ModelBuilder::readErase(const JsonNode &node) {
                     "; expected the same");
   if (!expectRank(erase.strength, "the strength", erase.read.axes))
     return false;
-  erase.ofPrevious = node.find("of") != nullptr;
+  if (const JsonNode *of = node.find("of"); of && !readOf(*of, erase))
+    return false;
   addStep(erase, node.loc);
   return true;
 }

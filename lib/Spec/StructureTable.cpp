@@ -151,6 +151,10 @@ SpecStructure::SpecStructure() {
                     false,
                     "what one gate covers; follows from the gate's axes"}};
 
+  Shape *seen = make(kString | kObject);
+  seen->def = "of";
+  seen->choices = {"previous", "entry"};
+  seen->fields = {{"entry", name, true, "the state whose entry it is"}};
   Shape *erase = make(kObject);
   erase->def = "erase";
   erase->fields = {
@@ -158,8 +162,9 @@ SpecStructure::SpecStructure() {
       {"read", name, false, "the key that reads"},
       {"write", name, false, "the key that is written along"},
       {"strength", nameOrNumber, true, "how much of what is read goes"},
-      {"of", choice({"previous"}), false,
-       "read the state before this token's first step"},
+      {"of", seen, false,
+       "read the state before this token's first step, or at the mini-batch's "
+       "entry"},
       ofState};
 
   Shape *refine = make(kObject);
@@ -178,6 +183,12 @@ SpecStructure::SpecStructure() {
       {"scale", nameOrNumber, false, "default 1"},
       {"refine", refine, false, "the value comes out of the refinement loop"},
       ofState};
+
+  Shape *add = make(kObject);
+  add->def = "add";
+  add->fields = {{"from", name, true, "the state that is added, as it is here"},
+                 {"scale", nameOrNumber, false, "default 1"},
+                 ofState};
 
   Shape *read = make(kObject);
   read->def = "read";
@@ -215,6 +226,7 @@ SpecStructure::SpecStructure() {
        listOf(makeStep({decayField, eraseField, injectField}, "micro_step"), 1),
        true, "the steps of each micro-step, in order"}};
   Field setField{"set", set, false, "the next value of a state without axes"};
+  Field addField{"add", add, false, "S <- S + scale times another state"};
   Field repeatField{"repeat", repeat, false,
                     "micro-steps of one token, one after the other"};
   // One injection or read may stand without its list.
@@ -260,9 +272,11 @@ SpecStructure::SpecStructure() {
                       "normalise q and k in the kernel, with this epsilon"},
                      {"activation", activation, false,
                       "of prism's refinement loop; default gelu"}};
-  Shape *granularity = make(kObject);
+  Shape *granularity = make(kString | kObject);
+  granularity->choices = {"token"};
   Shape *tokens = make(kInteger);
   tokens->minimum = 1;
+  tokens->maximum = 256;
   granularity->fields = {{"mini_batch", tokens, true, "steps of a mini-batch"}};
   Shape *psm = make(kObject);
   psm->additional = anything;
@@ -286,7 +300,7 @@ SpecStructure::SpecStructure() {
       {"let", let, false, "values computed per token from inputs"},
       {"steps",
        listOf(makeStep({decayField, eraseField, injectField, readField,
-                        repeatField, setField},
+                        repeatField, setField, addField},
                        "step"),
               1),
        false, "the step of the recurrence, in order"},
@@ -311,8 +325,10 @@ SpecStructure::SpecStructure() {
        "of outputs and of a family's inputs; default time_first"},
       {"plan", makePlan(), false,
        "how time is cut, for all entries or by entry"},
-      {"serial", flag, false, "run a state-dependent model step by step"},
-      {"granularity", granularity, false, "mini-batch anchored models"},
+      {"serial", flag, false,
+       "step by step, on the CPU, where there is no parallel form"},
+      {"granularity", granularity, false,
+       "mini-batches, whose entry erases may read; default token"},
       {"psm", psm, false, "a general prefix-scannable model"}};
   top = root;
 }

@@ -27,14 +27,14 @@ SEEDS = sorted((ROOT / "examples").glob("*.json")) + sorted((ROOT / "test/Spec/I
 KEYS = """prism_spec name description family variant options dims dtype inputs let steps transition inject
 read entries target reverse batch_invariant matmul layout plan serial granularity psm $schema decay erase repeat axis gate
 along key write strength of value scale refine anchor gain activation query when output axes schedule chunk
-value_block stages segments forward decode backward io state B T H Hk Hv K V L R N l2norm mini_batch dim inputz Key
+value_block stages segments forward decode backward io state B T H Hk Hv K V L R N l2norm mini_batch add from entry dim inputz Key
 x 1x a-b é""".split() + ["", "a b"]
 VALUES = [None, True, False, 0, 1, 2, 8, -1, 1.0, 2.0, 0.5, -0.0, 1e-6, 1024, 1025, 1048576, 1048577, 1e18, 1e300,
           "", "x", "q", "f32", "f64", "bf16", "f16", "F32", "forward", "decode", "cpu", "chunk", "recurrent", "gelu",
-          "scalar", "key", "before", "after", "previous", "ieee", "head_first", "B", "T", "H", "K", "V", "L", "9", "a-b",
+          "scalar", "key", "before", "after", "previous", "entry", "token", "ieee", "head_first", "B", "T", "H", "K", "V", "L", "9", "a-b",
           "é", "K ", [], {}, [[]], [{}], ["q"], ["B", "T", "H", "K"], ["b"], [1], {"axes": ["B"]}, {"axes": []},
           {"axes": ["B"], "dtype": "f32"}, {"query": "q"}, {"decay": "g"}, {"read": {"query": "q"}},
-          {"schedule": "chunk"}, {"gate": "g"}, {"key": "k", "value": "v"}, {"mini_batch": 4},
+          {"schedule": "chunk"}, {"gate": "g"}, {"key": "k", "value": "v"}, {"mini_batch": 4}, {"mini_batch": 257}, {"entry": "M"}, {"add": {"from": "M"}},
           {"anchor": "u", "value": "v", "gain": "p"}, ["K"] * 6, [{"read": {"query": "q"}}] * 65,
           {f"D{i}": 1 for i in range(30)}, {f"x{i}": ["B"] for i in range(65)}, {"x": "1"}]
 

@@ -11,7 +11,9 @@
 
 #include "../Interpreter/TestModel.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
+#include "Speller.h"
 #include "StateMap.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -25,138 +27,6 @@ using interpreter::Array;
 using llvm::formatv;
 
 namespace {
-/// Writes a step of a 3 x 2 state in one of three styles.
-class Speller {
-public:
-  explicit Speller(int style) : style(style) {}
-
-  std::string op(const std::string &text) {
-    std::string name = "%x" + std::to_string(next++);
-    body += "      " + name + " = " + text + "\n";
-    return name;
-  }
-  std::string add(StringRef a, StringRef b) { return binary("addf", a, b, S); }
-  std::string sub(StringRef a, StringRef b) { return binary("subf", a, b, S); }
-  std::string binary(StringRef name, StringRef a, StringRef b, StringRef type) {
-    return op(formatv("arith.{0} {1}, {2} : {3}", name, a, b, type));
-  }
-  /// A scalar, a key or a value all over the state.
-  std::string spread(const std::string &x, StringRef type) {
-    if (type == "f64")
-      return op(formatv("tensor.splat {0} : {1}", x, S));
-    bool isKey = type == K;
-    if (style == 1)
-      return generic({x}, {type.str()},
-                     {isKey ? "(i, j) -> (i)" : "(i, j) -> (j)"}, "%e0");
-    std::string empty = op(formatv("tensor.empty() : {0}", S));
-    return op(formatv("linalg.broadcast ins({0} : {1}) outs({2} : {3}) "
-                      "dimensions = [{4}]",
-                      x, type, empty, S, isKey ? 1 : 0));
-  }
-  std::string outer(const std::string &k, const std::string &v) {
-    if (style == 0) {
-      std::string column =
-          op(formatv("tensor.expand_shape {0} [[0, 1]] output_shape [3, 1] : "
-                     "{1} into tensor<3x1xf64>",
-                     k, K));
-      std::string row =
-          op(formatv("tensor.expand_shape {0} [[0, 1]] output_shape [1, 2] : "
-                     "{1} into tensor<1x2xf64>",
-                     v, V));
-      std::string zero = op(formatv("arith.constant dense<0.0> : {0}", S));
-      return op(formatv("linalg.matmul ins({0}, {1} : tensor<3x1xf64>, "
-                        "tensor<1x2xf64>) outs({2} : {3}) -> {3}",
-                        column, row, zero, S));
-    }
-    if (style == 1)
-      return generic({k, v}, {K, V}, {"(i, j) -> (i)", "(i, j) -> (j)"}, "%p",
-                     "%p = arith.mulf %e0, %e1 : f64");
-    return binary("mulf", spread(k, K), spread(v, V), S);
-  }
-  /// S^T k
-  std::string read(const std::string &state, const std::string &k) {
-    std::string zero = op(formatv("arith.constant dense<0.0> : {0}", V));
-    if (style == 0)
-      return op(formatv(
-          "linalg.vecmat ins({0}, {1} : {2}, {3}) outs({4} : {5}) -> {5}", k,
-          state, K, S, zero, V));
-    if (style == 1)
-      return op(formatv(
-          "linalg.generic {{indexing_maps = [affine_map<(j, i) -> (i)>, "
-          "affine_map<(j, i) -> (i, j)>, affine_map<(j, i) -> (j)>], "
-          "iterator_types = [\"parallel\", \"reduction\"]} ins({0}, {1} : {2}, "
-          "{3}) outs({4} : {5}) {{\n"
-          "      ^bb0(%e0: f64, %e1: f64, %e2: f64):\n        %p = arith.mulf "
-          "%e0, %e1 : f64\n"
-          "        %s = arith.addf %p, %e2 : f64\n        linalg.yield %s : "
-          "f64\n      } -> {5}",
-          k, state, K, S, zero, V));
-    std::string product = binary("mulf", state, spread(k, K), S);
-    return op(formatv("linalg.reduce {{ arith.addf } ins({0} : {1}) outs({2} : "
-                      "{3}) dimensions = [0]",
-                      product, S, zero, V));
-  }
-  /// exp(gate) state, the gate of a type: f64, K or S.
-  std::string decay(const std::string &state, const std::string &gate,
-                    StringRef type) {
-    if (style == 2 && type != S) {
-      std::string all = spread(gate, type);
-      return binary("mulf", op(formatv("math.exp {0} : {1}", all, S)), state,
-                    S);
-    }
-    std::string factor = op(formatv("math.exp {0} : {1}", gate, type));
-    return binary("mulf", state, type == S ? factor : spread(factor, type), S);
-  }
-  std::string scaled(const std::string &x, const std::string &scale,
-                     StringRef type) {
-    return binary("mulf", x, op(formatv("tensor.splat {0} : {1}", scale, type)),
-                  type);
-  }
-  /// State + b k (v - S^T k)^T, or written out.
-  std::string delta(const std::string &state, const std::string &k,
-                    bool expanded) {
-    if (!expanded) {
-      std::string error = binary("subf", "%v_t", read(state, k), V);
-      return add(state, outer(scaled(k, "%b_t", K), error));
-    }
-    std::string less = sub(state, scaled(outer(k, read(state, k)), "%b_t", S));
-    return add(less, outer(k, scaled("%v_t", "%b_t", V)));
-  }
-  std::string finish(const std::string &next) {
-    std::string y = read(next, "%q_t");
-    return body +
-           formatv("      scan.yield {0}, {1} : {2}, {3}\n", next, y, S, V)
-               .str();
-  }
-
-  const std::string S = "tensor<3x2xf64>", K = "tensor<3xf64>",
-                    V = "tensor<2xf64>";
-
-private:
-  std::string generic(std::vector<std::string> ins,
-                      std::vector<std::string> types,
-                      std::vector<std::string> maps, StringRef result,
-                      StringRef inner = "") {
-    std::string empty = op(formatv("tensor.empty() : {0}", S));
-    std::string mapText, arguments;
-    for (size_t i = 0; i < ins.size(); ++i) {
-      mapText += "affine_map<" + maps[i] + ">, ";
-      arguments += formatv("%e{0}: f64, ", i).str();
-    }
-    return op(
-        formatv("linalg.generic {{indexing_maps = [{0}affine_map<(i, j) -> (i, "
-                "j)>], iterator_types = "
-                "[\"parallel\", \"parallel\"]} ins({1} : {2}) outs({3} : {4}) "
-                "{{\n      ^bb0({5}%last: f64):\n"
-                "        {6}\n        linalg.yield {7} : f64\n      } -> {4}",
-                mapText, llvm::join(ins, ", "), llvm::join(types, ", "), empty,
-                S, arguments, inner, result));
-  }
-
-  int style, next = 0;
-  std::string body;
-};
-
 struct Recurrence {
   const char *name;
   const char *factors; // what it must become
@@ -198,8 +68,8 @@ static const Recurrence kRecurrences[] = {
            "\"parallel\"]} ins({0}, %k_t, {1} : {2}, {2}, "
            "tensor<3x3xf64>) outs({3} : tensor<3x3xf64>) {{\n      ^bb0(%e0: "
            "f64, %e1: f64, %e2: f64, %e3: f64):\n"
-           "        %p = arith.mulf %e0, %e1 : f64\n        %d = arith.subf "
-           "%e2, %p : f64\n        linalg.yield %d : f64\n"
+           "        %p = arith.mulf %e0, %e1 : f64\n        %r = arith.subf "
+           "%e2, %p : f64\n        linalg.yield %r : f64\n"
            "      } -> tensor<3x3xf64>",
            bk, eye, s.K, empty));
        std::string start =
@@ -234,6 +104,45 @@ static const Recurrence kRecurrences[] = {
        return expanded ? s.sub(s.add(kept, written), gone)
                        : s.add(s.sub(kept, gone), written);
      }},
+    {"sigmoid_gate", "decay inject",
+     [](Speller &s, bool expanded) {
+       // sigmoid(-g), as it is or as the exponential of its logarithm
+       std::string one = s.op("arith.constant 1.0 : f64");
+       std::string e = s.op("math.exp %g_t : f64");
+       std::string sum = s.binary("addf", one, e, "f64");
+       std::string log = s.op("math.log1p " + e + " : f64");
+       std::string gate =
+           expanded ? s.op("math.exp " + s.op("arith.negf " + log + " : f64") +
+                           " : f64")
+                    : s.binary("divf", one, sum, "f64");
+       return s.add(s.outer("%k_t", "%v_t"),
+                    s.binary("mulf", "%S", s.spread(gate, "f64"), s.S));
+     }},
+    {"ranked_injection", "decay inject",
+     [](Speller &s, bool expanded) {
+       std::string written = s.rankedOuter(s.scaleRanks("%d_t", 2));
+       std::string kept = s.decay("%S", "%g_t", "f64");
+       return expanded ? s.add(written, kept) : s.add(kept, written);
+     }},
+    {"ranked_delta_rule", "erase inject",
+     [](Speller &s, bool expanded) {
+       std::string seen = s.rankedRead("%S"), rows = s.matrix(2, 2);
+       if (!expanded)
+         return s.add("%S", s.rankedOuter(s.scaleRanks(
+                                s.binary("subf", "%d_t", seen, rows), 2)));
+       std::string less = s.sub("%S", s.rankedOuter(s.scaleRanks(seen, 2)));
+       return s.add(less, s.rankedOuter(s.scaleRanks("%d_t", 2)));
+     }},
+    {"gated_ranked_delta_rule", "decay erase inject",
+     [](Speller &s, bool expanded) {
+       std::string kept = s.decay("%S", "%w_t", s.K), rows = s.matrix(2, 2);
+       std::string seen = s.rankedRead(kept);
+       if (!expanded)
+         return s.add(kept, s.rankedOuter(s.scaleRanks(
+                                s.binary("subf", "%d_t", seen, rows), 2)));
+       std::string less = s.sub(kept, s.rankedOuter(s.scaleRanks(seen, 2)));
+       return s.add(s.rankedOuter(s.scaleRanks("%d_t", 2)), less);
+     }},
     {"two_delta_rules", "decay erase inject erase inject",
      [](Speller &s, bool expanded) {
        std::string first =
@@ -249,12 +158,14 @@ static const Recurrence kRecurrences[] = {
      }},
 };
 
-static std::string entryOf(const std::string &body) {
-  return interpreter::makeEntry(
-      3, 2, "q:btk k:btk v:btv a:btk w:btk m:btkv g:bt b:bt", body);
+static std::string entryOf(const std::string &body, bool valueFirst) {
+  std::string inputs = "q:btk k:btk v:btv a:btk w:btk g:bt b:bt c:btlk d:btlv "
+                       "e:btl m:bt";
+  return interpreter::makeEntry(3, 2, inputs + (valueFirst ? "vk" : "kv"), body,
+                                /*reverse=*/false, valueFirst);
 }
 
-static interpreter::Arrays randomInputs() {
+static interpreter::Arrays randomInputs(bool valueFirst) {
   interpreter::Arrays inputs;
   std::mt19937_64 random(11);
   std::uniform_real_distribution<double> uniform(-1.0, 1.0);
@@ -268,8 +179,15 @@ static interpreter::Arrays randomInputs() {
            {"m", {2, 7, 3, 2}},
            {"g", {2, 7}},
            {"b", {2, 7}},
+           {"c", {2, 7, 2, 3}},
+           {"d", {2, 7, 2, 2}},
+           {"e", {2, 7, 2}},
            {"initial_state", {2, 1, 3, 2}}}) {
-    Array array(shape);
+    bool isState = StringRef(name) == "m" || StringRef(name) == "initial_state";
+    SmallVector<int64_t> extents = shape;
+    if (valueFirst && isState)
+      std::swap(extents[2], extents[3]);
+    Array array(extents);
     for (double &x : array.data)
       x = uniform(random);
     inputs[name] = array;
@@ -279,9 +197,10 @@ static interpreter::Arrays randomInputs() {
 
 /// Outputs and final states, one after the other; nothing if they are
 /// undefined.
-static std::optional<std::vector<double>> valuesOf(ModuleOp module) {
+static std::optional<std::vector<double>> valuesOf(ModuleOp module,
+                                                   bool valueFirst) {
   auto results = interpreter::evaluate(*module.getOps<func::FuncOp>().begin(),
-                                       randomInputs());
+                                       randomInputs(valueFirst));
   if (failed(results))
     return std::nullopt;
   std::vector<double> all = (*results)["o"].data;
@@ -307,17 +226,23 @@ static void raise(ModuleOp module) {
   ASSERT_TRUE(succeeded(pm.run(module)));
 }
 
-static std::string factorsOf(ModuleOp module) {
+/// The factors from the state to its next value; of a state that is written
+/// values first they stand between two transposes.
+static std::string factorsOf(ModuleOp module, bool valueFirst) {
   std::string text;
   module.walk([&](scan::RecurrenceOp op) {
-    auto chain = scan::getFactorChain(op, 0);
-    if (failed(chain)) {
-      text = "none";
-      return;
+    auto pass = [&](Value state) {
+      auto transpose = state.getDefiningOp<linalg::TransposeOp>();
+      return valueFirst && transpose ? transpose.getInput() : state;
+    };
+    Value state = pass(op.getYield().getValues()[0]);
+    while (auto factor = state.getDefiningOp<scan::StateOpInterface>()) {
+      text = factor->getName().stripDialect().str() +
+             (text.empty() ? "" : " ") + text;
+      state = factor.getStateOperand().get();
     }
-    for (scan::StateOpInterface factor : *chain)
-      text +=
-          (text.empty() ? "" : " ") + factor->getName().stripDialect().str();
+    if (pass(state) != op.getStateArgument(0))
+      text = "none";
   });
   return text;
 }
@@ -327,31 +252,37 @@ class Raise : public testing::TestWithParam<Recurrence> {
 protected:
   TestContext test;
 
-  OwningOpRef<ModuleOp> parse(const std::string &body) {
-    return parseSourceString<ModuleOp>(entryOf(body), &test.context);
+  OwningOpRef<ModuleOp> parse(const std::string &body,
+                              bool valueFirst = false) {
+    return parseSourceString<ModuleOp>(entryOf(body, valueFirst),
+                                       &test.context);
   }
 };
 } // namespace
 
 TEST_P(Raise, EverySpelling) {
   for (int style : {0, 1, 2})
-    for (bool expanded : {false, true}) {
-      Speller speller(style);
-      std::string next = GetParam().write(speller, expanded);
-      std::string body = speller.finish(next);
-      auto module = parse(body);
-      ASSERT_TRUE(module) << test.messages << body;
-      auto before = valuesOf(*module);
-      ASSERT_TRUE(before) << test.messages << body;
-      raise(*module);
-      std::string text;
-      llvm::raw_string_ostream(text) << *module;
-      EXPECT_EQ(factorsOf(*module), GetParam().factors) << body << text;
-      EXPECT_NE(text.find("scan.read"), std::string::npos) << text;
-      auto after = valuesOf(*module);
-      ASSERT_TRUE(after) << test.messages << text;
-      EXPECT_LT(distance(*before, *after), 1e-12) << body << text;
-    }
+    for (bool valueFirst : {false, true})
+      for (bool expanded : {false, true}) {
+        if (valueFirst && StringRef(GetParam().name).ends_with("by_matrix"))
+          continue; // the matrix stands on the keys' side
+        Speller speller(style, valueFirst);
+        std::string next = GetParam().write(speller, expanded);
+        std::string body = speller.finish(next);
+        auto module = parse(body, valueFirst);
+        ASSERT_TRUE(module) << test.messages << body;
+        auto before = valuesOf(*module, valueFirst);
+        ASSERT_TRUE(before) << test.messages << body;
+        raise(*module);
+        std::string text;
+        llvm::raw_string_ostream(text) << *module;
+        EXPECT_EQ(factorsOf(*module, valueFirst), GetParam().factors)
+            << body << text;
+        EXPECT_NE(text.find("scan.read"), std::string::npos) << text;
+        auto after = valuesOf(*module, valueFirst);
+        ASSERT_TRUE(after) << test.messages << text;
+        EXPECT_LT(distance(*before, *after), 1e-12) << body << text;
+      }
 }
 
 /// The bodies that differ from `body` in one place.
@@ -370,6 +301,7 @@ static std::vector<std::string> mutate(const std::string &body) {
            {"math.exp", "math.absf"},
            {"%g_t", "%b_t"},
            {"%w_t", "%q_t"},
+           {"ins(%e_t", "ins(%v_t"},
            {"dense<0.0>", "dense<0.5>"}})
     for (size_t at = body.find(from); at != std::string::npos;
          at = body.find(from, at + 1))
@@ -380,24 +312,29 @@ static std::vector<std::string> mutate(const std::string &body) {
 
 TEST_P(Raise, MutantsKeepTheirMeaning) {
   unsigned different = 0, raisedAlike = 0;
-  for (int style : {0, 1, 2})
+  for (int style : {0, 1, 2, 3})
     for (bool expanded : {false, true}) {
-      Speller speller(style);
+      // The last style: the second one, values first.
+      bool valueFirst = style == 3;
+      if (valueFirst &&
+          (expanded || StringRef(GetParam().name).ends_with("by_matrix")))
+        continue;
+      Speller speller(valueFirst ? 1 : style, valueFirst);
       std::string next = GetParam().write(speller, expanded);
       std::string body = speller.finish(next);
-      auto original = parse(body);
-      auto wanted = valuesOf(*original);
+      auto original = parse(body, valueFirst);
+      auto wanted = valuesOf(*original, valueFirst);
       ASSERT_TRUE(wanted);
       for (const std::string &mutant : mutate(body)) {
-        auto module = parse(mutant);
+        auto module = parse(mutant, valueFirst);
         if (!module)
           continue;
-        auto before = valuesOf(*module);
+        auto before = valuesOf(*module, valueFirst);
         if (!before || distance(*wanted, *before) < 1e-9)
           continue; // undefined, or another spelling of the same
         ++different;
         raise(*module);
-        auto after = valuesOf(*module);
+        auto after = valuesOf(*module, valueFirst);
         ASSERT_TRUE(after) << test.messages << mutant;
         EXPECT_LT(distance(*before, *after), 1e-12) << mutant;
         raisedAlike += distance(*wanted, *after) < 1e-9;

@@ -5,6 +5,7 @@
 #include "ProgramHarness.h"
 #include "Prism/Target/CPU/CPU.h"
 #include "Prism/TargetInfo/TargetInfo.h"
+#include "mlir/Parser/Parser.h"
 #include "prism-runtime/Cpu.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -32,17 +33,24 @@ static tile::ProgramOp programOf(ModuleOp module) {
   return *module.getOps<tile::ProgramOp>().begin();
 }
 
-ProgramHarness::ProgramHarness(const std::string &spec, int64_t chunk,
-                               const check::InputOptions &inputOptions)
-    : module(importText(spec, context.mlir)) {
+ProgramHarness::ProgramHarness(const std::string &text, int64_t chunk,
+                               const check::InputOptions &inputOptions,
+                               bool serial)
+    : module(StringRef(text).starts_with("{")
+                 ? importText(text, context.mlir)
+                 : parseSourceString<ModuleOp>(text, &context.mlir)) {
   entry = *module->getOps<func::FuncOp>().begin();
   CompileOptions options;
-  options.plans[""] = {scan::Schedule::chunk, chunk, std::nullopt,
-                       std::nullopt};
+  options.serial = serial;
+  if (!serial)
+    options.plans[""] = {scan::Schedule::chunk, chunk, std::nullopt,
+                         std::nullopt};
   std::string error;
   auto target = targetinfo::parseTarget(std::string("cpu:") + kIsa, error);
   auto units = buildUnits(entry, *target, options);
-  EXPECT_TRUE(succeeded(units));
+  EXPECT_TRUE(succeeded(units)) << text;
+  if (failed(units))
+    return;
   unit = std::move(units->front());
   info = describeEntry(programOf(*unit->module), "forward");
   inputs = check::makeInputs(entry, info, inputOptions);

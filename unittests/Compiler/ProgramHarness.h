@@ -15,13 +15,16 @@ namespace prism::test {
 /// entry only.
 std::string exampleText(const std::string &name, llvm::StringRef io = "bf16");
 
-/// The entry of a spec as one tile program in chunk form, with random inputs
-/// and what the float64 recurrence makes of them. Programs derived from it are
-/// run on the CPU and compared.
+/// The entry of a spec, or of a module, as one tile program in chunk form, with
+/// random inputs and what the float64 recurrence makes of them. Programs
+/// derived from it are run on the CPU and compared.
 class ProgramHarness {
 public:
-  ProgramHarness(const std::string &spec, int64_t chunk,
-                 const check::InputOptions &options);
+  ProgramHarness(const std::string &text, int64_t chunk,
+                 const check::InputOptions &options, bool serial = false);
+
+  /// False, with a test failure, if it was not built.
+  bool ok() const { return unit.has_value(); }
 
   /// A copy of the program's module, to be changed and given to `run`.
   mlir::OwningOpRef<mlir::ModuleOp> program() {

@@ -60,7 +60,8 @@ void interpreter::expectValues(const Array &found, ArrayRef<double> want,
 }
 
 std::string interpreter::makeEntry(int64_t K, int64_t V, StringRef ins,
-                                   StringRef body, bool reverse) {
+                                   StringRef body, bool reverse,
+                                   bool valueFirst) {
   auto typeOf = [&](StringRef axes, bool ofToken) {
     std::string shape;
     for (char axis : axes)
@@ -68,6 +69,7 @@ std::string interpreter::makeEntry(int64_t K, int64_t V, StringRef ins,
         shape += (axis == 'k'   ? std::to_string(K)
                   : axis == 'v' ? std::to_string(V)
                   : axis == 'h' ? "1"
+                  : axis == 'l' ? "2"
                                 : "?") +
                  "x";
     return shape.empty() ? "f64" : "tensor<" + shape + "f64>";
@@ -84,21 +86,23 @@ std::string interpreter::makeEntry(int64_t K, int64_t V, StringRef ins,
     types += (types.empty() ? "" : ", ") + typeOf(axes, false);
     blockArguments += llvm::formatv(", %{0}_t: {1}", name, typeOf(axes, true));
   }
-  std::string state = typeOf("kv", true);
+  std::string features = valueFirst ? "vk" : "kv";
+  std::string state = typeOf(features, true),
+              states = "tensor<?x1x" + StringRef(state).drop_front(7).str();
   return llvm::formatv(
       R"(func.func @entry({0}
-             %s0: tensor<?x1x{1}x{2}xf64> {{scan.name = "initial_state", scan.optional},
+             %s0: {1} {{scan.name = "initial_state", scan.optional},
              %offsets: tensor<?xi64> {{scan.name = "offsets", scan.optional})
              -> (tensor<?x?x1x{2}xf64> {{scan.name = "o"},
-                 tensor<?x1x{1}x{2}xf64> {{scan.name = "final_state"}) {{
+                 {1} {{scan.name = "final_state"}) {{
            %o, %f = scan.recurrence {3} ins({4} : {5})
-               init(%s0 as "nhkv" : tensor<?x1x{1}x{2}xf64>)
-               offsets(%offsets : tensor<?xi64>) outs("bthv") finals("nhkv") {{
+               init(%s0 as "nh{9}" : {1})
+               offsets(%offsets : tensor<?xi64>) outs("bthv") finals("nh{9}") {{
              ^bb0(%S: {6}{7}):
                {8}
-           } -> (tensor<?x?x1x{2}xf64>), (tensor<?x1x{1}x{2}xf64>)
-           return %o, %f : tensor<?x?x1x{2}xf64>, tensor<?x1x{1}x{2}xf64>
+           } -> (tensor<?x?x1x{2}xf64>), ({1})
+           return %o, %f : tensor<?x?x1x{2}xf64>, {1}
          })",
-      arguments, K, V, reverse ? "reverse" : "", operands, types, state,
-      blockArguments, body);
+      arguments, states, V, reverse ? "reverse" : "", operands, types, state,
+      blockArguments, body, features);
 }

@@ -39,8 +39,10 @@ void expectValues(const Array &found, llvm::ArrayRef<double> want,
 /// Text of an entry whose recurrence has one head and K x V states:
 /// `ins` names its inputs and their axes ("q:bthk g:bth ..."), `body` is the
 /// step, in which input x is %x_t and the state %S. Results: o, final_state.
+/// The state is V x K with `valueFirst`; axis l has 2 elements.
 std::string makeEntry(int64_t K, int64_t V, llvm::StringRef ins,
-                      llvm::StringRef body, bool reverse = false);
+                      llvm::StringRef body, bool reverse = false,
+                      bool valueFirst = false);
 
 } // namespace prism::interpreter
 

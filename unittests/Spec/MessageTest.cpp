@@ -150,7 +150,7 @@ const Row kStructure[] = {
     {kBase, "{ \"decay\": \"g\" }",
      "{ \"decay\": \"g\", \"read\": { \"query\": \"q\" } }",
      "/steps/0: expected exactly one key, decay, erase, inject, read, "
-     "repeat or set, found 2"},
+     "repeat, set or add, found 2"},
     {kBase, "\"L\": 2",
      "\"A\":1,\"C\":1,\"D\":1,\"E\":1,\"F\":1,\"G\":1,\"I\":1,\"J\":1,\"M\":1,"
      "\"O\":1,\"P\":1,\"Q\":1,\"R\":1,\"S\":1,"
@@ -166,11 +166,6 @@ const Row kStructure[] = {
 INSTANTIATE_TEST_SUITE_P(Structure, Messages, testing::ValuesIn(kStructure));
 
 const Row kUnbuilt[] = {
-    {kBase, "\"entries\"", "\"serial\": true, \"entries\"",
-     "/serial: serial execution of state-dependent models is not built yet"},
-    {kBase, "\"entries\"",
-     "\"granularity\": { \"mini_batch\": 4 }, \"entries\"",
-     "/granularity: mini-batch granularity is not built yet"},
     {kBase, "\"entries\"", "\"psm\": { \"chunk\": 4 }, \"entries\"",
      "/psm: general prefix-scannable models are not built yet"},
     {kBase, "\"entries\"", "\"matmul\": \"tf32\", \"entries\"",
@@ -562,6 +557,50 @@ const Row kStateRows[] = {
     {kFamily, "\"family\"", "\"states\": { \"a\": [] }, \"family\"",
      "/states: 'states' beside the family 'prism', which says it already"},
 };
+const Row kMiniBatches[] = {
+    {kBase, "\"entries\"",
+     "\"granularity\": { \"mini_batch\": 4 }, \"entries\"",
+     "/entries/1: a decode takes one token a call, and no argument holds the "
+     "state at its mini-batch's entry; call the forward with whole "
+     "mini-batches"},
+    {kBase, "\"entries\"",
+     "\"granularity\": { \"mini_batch\": 257 }, \"entries\"",
+     "/granularity/mini_batch: expected an integer from 1 to 256, found number "
+     "257"},
+    {kBase, "\"entries\"", "\"granularity\": \"tokens\", \"entries\"",
+     "/granularity: expected token or an object, found string 'tokens'; did "
+     "you mean "
+     "'token'?"},
+    {kBase, "\"strength\": \"beta\"",
+     "\"of\": \"entry\", \"strength\": \"beta\"",
+     "/steps/1/erase/of: an erase of the state at a mini-batch's entry needs "
+     "mini-batches: \"granularity\": { \"mini_batch\": 16 }"},
+    {kBase, "\"strength\": \"beta\"",
+     "\"of\": \"entri\", \"strength\": \"beta\"",
+     "/steps/1/erase/of: expected previous or entry or an object, found string "
+     "'entri'; did you mean 'entry'?"},
+    {kStates, "{ \"decay\": \"g\" }", "{ \"add\": { \"from\": \"Z\" } }",
+     "/steps/0/add/from: unknown state 'Z', expected S, z or m; did you mean "
+     "'z'?"},
+    {kStates, "{ \"decay\": \"g\" }", "{ \"add\": { \"from\": \"z\" } }",
+     "/steps/0/add/from: expected a state of axes [K, V], as 'S' has; 'z' has "
+     "[K]"},
+    {kStates, "{ \"decay\": \"g\" }",
+     "{ \"add\": { \"from\": \"S\", \"scale\": \"v\" } }",
+     "/steps/0/add/scale: expected a scalar; 'v' has axes [V]"},
+    {kStates, "{ \"decay\": \"g\" }",
+     "{ \"add\": { \"from\": \"m\", \"state\": \"m\" } }",
+     "/steps/0/add/state: state 'm' has no axes: lets see it, and only 'set' "
+     "changes it"},
+    {kStates, "{ \"decay\": \"g\" }",
+     "{ \"erase\": { \"key\": \"q\", \"strength\": 1, \"of\": { "
+     "\"entry\": \"z\" } } }",
+     "/steps/0/erase/of: an erase of the state at a mini-batch's entry needs "
+     "mini-batches: \"granularity\": { \"mini_batch\": 16 }"},
+};
+INSTANTIATE_TEST_SUITE_P(MiniBatches, Messages,
+                         testing::ValuesIn(kMiniBatches));
+
 INSTANTIATE_TEST_SUITE_P(States, Messages, testing::ValuesIn(kStateRows));
 
 TEST(Messages, BasesAreRight) {

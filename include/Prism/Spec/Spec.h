@@ -86,9 +86,12 @@ struct SetStep {
   Operand value;
 };
 struct EraseStep {
+  /// Which state it reads: as it is at this place, before the token's first
+  /// step, or at the mini-batch's entry.
+  enum class Of { Present, Previous, Entry };
   Operand read, write, strength;
-  /// Reads the state before the token's first step instead of the present one.
-  bool ofPrevious = false;
+  Of of = Of::Present;
+  unsigned ofState = 0; // whose entry
 };
 struct Refine {
   Operand anchor, value, gain;
@@ -101,6 +104,11 @@ struct InjectStep {
   std::optional<Refine> refine;
   std::optional<Operand> scale;
 };
+/// Adds another state, as it is at this place.
+struct AddStep {
+  unsigned from = 0;
+  Operand scale;
+};
 struct ReadStep {
   Operand query;
   double scale = 1;
@@ -109,7 +117,8 @@ struct ReadStep {
   Axes axes; // [V], or none of a state without V
 };
 struct Step {
-  std::variant<DecayStep, EraseStep, InjectStep, ReadStep, SetStep> factor;
+  std::variant<DecayStep, EraseStep, InjectStep, ReadStep, SetStep, AddStep>
+      factor;
   SourceLoc loc;
   /// Which of the spec's states.
   unsigned state = 0;
@@ -146,6 +155,10 @@ struct Spec {
   std::vector<Entry> entries;
   std::vector<std::string> targets;
   bool reverse = false, batchInvariant = false, headFirst = false;
+  /// Step by step where there is no parallel form.
+  bool serial = false;
+  /// Steps of a mini-batch, whose entry erases may read.
+  std::optional<int64_t> miniBatch;
   SourceLoc loc;
 
   const Dim *findDim(llvm::StringRef name) const;

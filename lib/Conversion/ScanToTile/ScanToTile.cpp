@@ -10,6 +10,8 @@
 
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
 #include "ChunkForm.h"
+#include "CoefficientSources.h"
+#include "CoupledForm.h"
 #include "StepForm.h"
 
 using namespace mlir;
@@ -43,7 +45,7 @@ private:
   /// The state, or the one at the mini-batch's entry, which a chunk enters
   /// with.
   bool isStart(Value state) {
-    return state == op.getStateArgument(0) ||
+    return state == start ||
            (op.getMiniBatch() && state == op.getEntryStateArgument(0));
   }
   LogicalResult collectArrays();
@@ -54,7 +56,8 @@ private:
                                           tile::ProgramOp program, Value first,
                                           ValueRange states);
   RankedTensorType tileTypeOf(TileBuilder &tb, unsigned state);
-  Value columnsOf(unsigned state, Value columns, Value zero);
+  SmallVector<Value> placeOf(TileBuilder &tb, unsigned state);
+  Value turn(TileBuilder &tb, Value matrix);
   Value viewOf(tile::ProgramOp program, Value tensor);
 
   OpBuilder &builder;
@@ -65,9 +68,14 @@ private:
   SmallVector<Array> arrays;
   SmallVector<scan::StateOpInterface> chain;
   SmallVector<scan::ReadOp> reads; // one per output
-  RankedTensorType stateType;
+  RankedTensorType stateType;      // of `start`
+  /// What the chain begins with: the state, or its transpose if the array of
+  /// the state has values first.
+  Value start;
+  bool isTurned = false;
   int64_t chunk = 1, values = 1, valueBlock = 0;
   bool isStepwise = false;
+  bool isCoupled = false; // a mini-batch that is no chain of one state
 };
 
 } // namespace
@@ -82,10 +90,6 @@ static bool isFeature(char letter) {
 LogicalResult EntryConverter::checkMiniBatch() {
   if (!op.getMiniBatch())
     return success();
-  if (op.getNumStates() != 1)
-    return op.emitOpError("has mini-batches and ")
-           << op.getNumStates()
-           << " states; mini-batches are lowered for one state so far";
   if (plan.getSchedule() != scan::Schedule::chunk || plan.getChunk() < 2 ||
       plan.getChunk() != int64_t(*op.getMiniBatch()))
     return op.emitOpError("has mini-batches of ")
@@ -127,12 +131,18 @@ LogicalResult EntryConverter::findRecurrence() {
         cast<BlockArgument>(operand).getOwner() != &entry.getBody().front())
       return op.emitOpError("has an operand that is not an argument of entry '")
              << entry.getName() << "'";
-  stateType = cast<RankedTensorType>(op.getStateArgument(0).getType());
+  start = op.getStateArgument(0);
+  if (auto found = scan::getFactorChain(op, 0);
+      succeeded(found) && !found->empty() && op.getNumStates() == 1)
+    start = found->front().getStateOperand().get();
+  isTurned = start != op.getStateArgument(0);
+  stateType = cast<RankedTensorType>(start.getType());
   chunk = plan.getChunk();
-  for (BlockArgument state :
-       op.getStepBlock()->getArguments().take_front(op.getNumStates()))
-    values =
-        std::max(values, cast<RankedTensorType>(state.getType()).getDimSize(1));
+  values = stateType.getDimSize(1);
+  for (unsigned i = 1; i < op.getNumStates(); ++i)
+    values = std::max(
+        values,
+        cast<RankedTensorType>(op.getStateArgument(i).getType()).getDimSize(1));
   std::string reason;
   Operation *without = scan::findFactorWithoutChunkForm(op, reason);
   isStepwise = without && chunk == 1;
@@ -217,41 +227,20 @@ LogicalResult EntryConverter::collectArrays() {
   return success();
 }
 
-/// Is one of the values computed by way of an `OpT`?
-template <typename OpT> static bool comesFrom(SmallVector<Value> pending) {
-  llvm::DenseSet<Value> seen;
-  while (!pending.empty()) {
-    Value value = pending.pop_back_val();
-    Operation *producer = value.getDefiningOp();
-    if (!seen.insert(value).second || !producer)
-      continue;
-    if (isa<OpT>(producer))
-      return true;
-    llvm::append_range(pending, producer->getOperands());
-  }
-  return false;
-}
-
-/// Do coefficients of the chain depend on reads of a state in the same step?
-static bool readState(scan::RecurrenceOp op,
-                      ArrayRef<scan::StateOpInterface> chain) {
-  SmallVector<Value> pending;
-  for (scan::StateOpInterface factor : chain)
-    for (OpOperand &operand : factor->getOpOperands()) {
-      auto erase = dyn_cast<scan::EraseOp>(factor.getOperation());
-      bool isState = operand.get() == factor.getStateOperand().get() ||
-                     (erase && operand.get() == erase.getOf());
-      if (!isState)
-        pending.push_back(operand.get());
-    }
-  return comesFrom<scan::ReadOp>(std::move(pending));
-}
-
 LogicalResult EntryConverter::collectReads() {
   if (isStepwise) // the region itself is stepped through, op by op
     return success();
   FailureOr<SmallVector<scan::StateOpInterface>> found =
       scan::getFactorChain(op, 0);
+  auto isRead = [](Value output) {
+    return isa_and_present<scan::ReadOp>(output.getDefiningOp());
+  };
+  isCoupled = op.getMiniBatch() &&
+              (op.getNumStates() > 1 || failed(found) ||
+               !llvm::all_of(op.getYield().getValues().drop_front(), isRead) ||
+               readState(*found));
+  if (isCoupled)
+    return success();
   if (failed(found))
     return op.emitOpError("the state flows through an op that is no state "
                           "factor; no parallel form is derived for it");
@@ -275,8 +264,7 @@ LogicalResult EntryConverter::collectReads() {
           !isStart(erase.getOf()))
         return erase.emitOpError(
             "reads a state that is not on the chain of the next state");
-  isStepwise =
-      chunk == 1 && (StepForm::isNeeded(chain) || readState(op, chain));
+  isStepwise = chunk == 1 && (StepForm::isNeeded(chain) || readState(chain));
   return success();
 }
 
@@ -335,11 +323,13 @@ FailureOr<SmallVector<Value>> EntryConverter::emitChunk(TileBuilder &tb,
   SmallVector<Value> outputs;
   FailureOr<SmallVector<Value>> next = failure();
   if (isStepwise) {
-    next = StepForm(tb, tokens, valueBlock).emit(op, states, outputs);
+    next = StepForm(tb, tokens, valueBlock).emit(op, start, states, outputs);
+  } else if (isCoupled) {
+    next = CoupledForm(tb, tokens, op, chunk).emit(states, outputs);
   } else {
     ChunkForm form(tb, tokens, chunk, stateType.getDimSize(0), valueBlock);
     Value entered = op.getMiniBatch() ? op.getEntryStateArgument(0) : Value();
-    form.collect(chain, op.getStateArgument(0), entered, reads);
+    form.collect(chain, start, entered, reads);
     FailureOr<Value> state = form.emit(states.front(), outputs);
     if (succeeded(state))
       next = SmallVector<Value>{*state};
@@ -355,15 +345,31 @@ FailureOr<SmallVector<Value>> EntryConverter::emitChunk(TileBuilder &tb,
 
 RankedTensorType EntryConverter::tileTypeOf(TileBuilder &tb, unsigned state) {
   auto type = cast<RankedTensorType>(op.getStateArgument(state).getType());
+  if (isTurned)
+    return tb.matrix(valueBlock, type.getDimSize(1));
   return tb.matrix(type.getDimSize(0),
                    std::min(valueBlock, type.getDimSize(1)));
 }
 
-/// Where a state's columns start: one that is not as wide as the widest is
-/// whole in every work item.
-Value EntryConverter::columnsOf(unsigned state, Value columns, Value zero) {
+/// Where a work item's part of a state begins: one that is not as wide as the
+/// widest is whole in every work item.
+SmallVector<Value> EntryConverter::placeOf(TileBuilder &tb, unsigned state) {
+  Value zero = tb.index(0);
+  Value columns = tb.create<tile::ValueOffsetOp>(tb.builder.getIndexType());
+  if (isTurned)
+    return {columns, zero};
   auto type = cast<RankedTensorType>(op.getStateArgument(state).getType());
-  return type.getDimSize(1) == values ? columns : zero;
+  return {zero, type.getDimSize(1) == values ? columns : zero};
+}
+
+/// A state that is carried keys first, as its array has it, and back.
+Value EntryConverter::turn(TileBuilder &tb, Value matrix) {
+  if (!isTurned)
+    return matrix;
+  int64_t rows = cast<RankedTensorType>(matrix.getType()).getDimSize(0);
+  Value identity = tb.create<tile::UnitColumnsOp>(tb.matrix(rows, rows),
+                                                  tb.index(0), /*ones=*/false);
+  return tb.dot(matrix, true, identity, false);
 }
 
 LogicalResult EntryConverter::emitBody(tile::ProgramOp program) {
@@ -373,16 +379,16 @@ LogicalResult EntryConverter::emitBody(tile::ProgramOp program) {
   TileBuilder tb(builder, op.getLoc(), compute);
   Value zero = tb.index(0), step = tb.index(chunk);
   Value length = tb.create<tile::LengthOp>(builder.getIndexType());
-  Value columns = tb.create<tile::ValueOffsetOp>(builder.getIndexType());
   SmallVector<Value> states;
   for (unsigned i = 0; i < op.getNumStates(); ++i) {
+    Value state;
     if (op.getInitialStates().empty())
-      states.push_back(tb.constant(tileTypeOf(tb, i), 0.0));
+      state = tb.constant(tileTypeOf(tb, i), 0.0);
     else
-      states.push_back(tb.create<tile::LoadOp>(
-          tileTypeOf(tb, i), viewOf(program, op.getInitialStates()[i]),
-          ValueRange{zero, columnsOf(i, columns, zero)},
-          /*one_step=*/false));
+      state = tb.create<tile::LoadOp>(tileTypeOf(tb, i),
+                                      viewOf(program, op.getInitialStates()[i]),
+                                      placeOf(tb, i), /*one_step=*/false);
+    states.push_back(turn(tb, state));
   }
   LogicalResult status = success();
   auto loop = scf::ForOp::create(
@@ -398,9 +404,9 @@ LogicalResult EntryConverter::emitBody(tile::ProgramOp program) {
       });
   unsigned firstFinal = entry.getNumArguments() + op.getOutputs().size();
   for (unsigned i = 0; i < op.getNumStates(); ++i)
-    tb.create<tile::StoreOp>(loop.getResult(i),
+    tb.create<tile::StoreOp>(turn(tb, loop.getResult(i)),
                              program.getBody().getArgument(firstFinal + i),
-                             ValueRange{zero, columnsOf(i, columns, zero)});
+                             placeOf(tb, i));
   tb.create<tile::ReturnOp>();
   return status;
 }
@@ -422,24 +428,6 @@ FailureOr<tile::ProgramOp> prism::convertEntryToTile(OpBuilder &builder,
                                                      scan::PlanAttr plan,
                                                      StringRef name) {
   return EntryConverter(builder, entry, plan, name).convert();
-}
-
-bool prism::canSplitValues(scan::RecurrenceOp op) {
-  // States that meet are stepped together, each once.
-  if (op.getNumStates() > 1)
-    return false;
-  // Slice backward from every value-side operand; an l2norm there needs whole
-  // rows.
-  SmallVector<Value> pending;
-  op.getBody().walk([&](Operation *nested) {
-    if (auto inject = dyn_cast<scan::InjectOp>(nested))
-      pending.push_back(inject.getValue());
-    if (auto decay = dyn_cast<scan::DecayOp>(nested))
-      if (decay.getAlong() == scan::DecayAlong::value ||
-          decay.getAlong() == scan::DecayAlong::element)
-        pending.push_back(decay.getLogGate());
-  });
-  return !comesFrom<scan::L2NormOp>(std::move(pending));
 }
 
 namespace {

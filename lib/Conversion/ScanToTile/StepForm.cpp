@@ -110,10 +110,18 @@ void StepForm::addInject(Value key, Value value, Value scale) {
   current = tb.dot(keyRows, true, values, false, current);
 }
 
-/// A state's tile: carried, a factor's, or of one element that was computed.
+/// A state's tile: carried, a factor's, computed from states element by
+/// element, or of one element that was computed.
 Value StepForm::stateOf(Value stepValue) {
   if (Value tile = tileOf.lookup(stepValue))
     return tile;
+  Operation *producer = stepValue.getDefiningOp();
+  if (producer && OpTrait::hasElementwiseMappableTraits(producer)) {
+    Value tile = tokens.get(stepValue, -1, Along::element);
+    if (tile)
+      tileOf[stepValue] = tile;
+    return tile;
+  }
   auto elements = stepValue.getDefiningOp<tensor::FromElementsOp>();
   if (!elements || elements.getElements().size() != 1) {
     emitError(stepValue.getLoc(),
@@ -143,12 +151,13 @@ Value StepForm::emitRead(scan::ReadOp read) {
   return tb.mul(out, tb.constant(type, scale));
 }
 
-FailureOr<SmallVector<Value>> StepForm::emit(scan::RecurrenceOp op,
+FailureOr<SmallVector<Value>> StepForm::emit(scan::RecurrenceOp op, Value start,
                                              ValueRange states,
                                              SmallVectorImpl<Value> &outputs) {
   for (auto [i, state] : llvm::enumerate(states)) {
-    tileOf[op.getStateArgument(i)] = state;
-    tokens.define(op.getStateArgument(i), state);
+    Value argument = i == 0 ? start : Value(op.getStateArgument(i));
+    tileOf[argument] = state;
+    tokens.define(argument, state);
   }
   for (Operation &inner : op.getStepBlock()->without_terminator()) {
     if (auto factor = dyn_cast<scan::StateOpInterface>(inner)) {
@@ -162,6 +171,7 @@ FailureOr<SmallVector<Value>> StepForm::emit(scan::RecurrenceOp op,
       if (!current)
         return failure();
       tileOf[factor.getStateResult()] = current;
+      tokens.define(factor.getStateResult(), current);
     } else if (auto read = dyn_cast<scan::ReadOp>(inner)) {
       Value out = emitRead(read);
       if (!out)
@@ -170,8 +180,11 @@ FailureOr<SmallVector<Value>> StepForm::emit(scan::RecurrenceOp op,
     }
   }
   SmallVector<Value> next;
-  for (auto [i, value] : llvm::enumerate(op.getYield().getValues())) {
+  for (auto [i, yielded] : llvm::enumerate(op.getYield().getValues())) {
+    Value value = yielded;
     bool isState = i < op.getNumStates();
+    if (i == 0 && start != op.getStateArgument(0)) // written values first
+      value = value.getDefiningOp<linalg::TransposeOp>().getInput();
     Value tile = isState ? stateOf(value) : tokens.get(value, -1, Along::value);
     if (!tile)
       return failure();

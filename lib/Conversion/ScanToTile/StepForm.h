@@ -27,9 +27,10 @@ public:
   static bool isNeeded(llvm::ArrayRef<scan::StateOpInterface> chain);
 
   /// Steps the states through the region; fills one tile per output and returns
-  /// the next states.
+  /// the next states. `start` is what the first one's tile stands for: the
+  /// state argument, or its transpose.
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
-  emit(scan::RecurrenceOp op, mlir::ValueRange states,
+  emit(scan::RecurrenceOp op, mlir::Value start, mlir::ValueRange states,
        llvm::SmallVectorImpl<mlir::Value> &outputs);
 
   void addDecay(mlir::Value logGate, scan::DecayAlong along) override;

@@ -47,6 +47,11 @@ public:
   /// computed.
   mlir::Value getInert(mlir::Value stepValue, int64_t rank, Along along);
 
+  /// The tile, but 0 on rows past the sequence's end.
+  mlir::Value inside(mlir::Value tile) {
+    return tb.create<tile::MaskRowsOp>(tile.getType(), tile, first);
+  }
+
 private:
   mlir::Value load(unsigned input, int64_t rank, Along along);
   mlir::Value elementwise(mlir::Operation *producer, int64_t rank, Along along);

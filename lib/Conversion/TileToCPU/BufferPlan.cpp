@@ -37,6 +37,10 @@ Mask tiletocpu::findMask(Value v) {
     return {decay.getRowOrder(), decay.getColumnOrder()};
   if (auto scores = dyn_cast<tile::DecayedDotOp>(op))
     return {scores.getRowOrder(), scores.getColumnOrder()};
+  if (isa<tile::ImpulseResponseOp>(op)) {
+    static constexpr int64_t row[] = {1}, column[] = {0};
+    return {row, column};
+  }
   if (isa<tile::ScaleRowsOp, tile::ScaleColumnsOp, arith::NegFOp,
           arith::TruncFOp, arith::ExtFOp>(op))
     return findMask(op->getOperand(0));
@@ -114,7 +118,8 @@ bool BufferPlan::needsBuffer(OpOperand &use) const {
   if (isa<tile::SumColumnsOp>(user))
     return costs.lookup(use.get().getDefiningOp()) >= kDotCost;
   return isa<tile::BroadcastOp, tile::DecayMatrixOp, tile::DecayedDotOp,
-             tile::LastRowOp, tile::SplatLastOp>(user);
+             tile::ImpulseResponseOp, tile::InitialResponseOp, tile::LastRowOp,
+             tile::SplatLastOp>(user);
 }
 
 int64_t BufferPlan::costOf(Operation *op) {
@@ -147,7 +152,8 @@ Form BufferPlan::decide(Value v) {
     return Form::scalar;
   if (isa<tile::LoadOp, tile::GateSumOp, tile::SolveOp, tile::InvertOp,
           tile::InterleaveOp, tile::SumColumnsOp, tile::DecayProductOp,
-          tile::DecayedDotOp, tile::LastRowOp, scf::ForOp>(op))
+          tile::DecayedDotOp, tile::ImpulseResponseOp, tile::InitialResponseOp,
+          tile::LastRowOp, scf::ForOp>(op))
     return Form::buffer;
   int64_t cost = costs[op] = costOf(op);
   bool dear = cost > kDear && !v.hasOneUse();
@@ -216,7 +222,8 @@ void BufferPlan::collectOperandReads(Operation *op, bool samePlace,
   }
   bool moves =
       isa<tile::InterleaveOp, tile::DecayMatrixOp, tile::BroadcastOp,
-          tile::SumColumnsOp, tile::DecayProductOp, tile::LastRowOp>(op);
+          tile::SumColumnsOp, tile::DecayProductOp, tile::ImpulseResponseOp,
+          tile::InitialResponseOp, tile::LastRowOp>(op);
   for (OpOperand &operand : op->getOpOperands())
     collectReads(operand.get(), samePlace && !moves && !needsBuffer(operand),
                  reads);

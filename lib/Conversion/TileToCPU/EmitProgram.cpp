@@ -314,6 +314,10 @@ void Emitter::emitBuffered(Operation *op) {
     emitDecayedDot(scores, to);
   } else if (auto product = dyn_cast<tile::DecayProductOp>(op)) {
     emitDecayProduct(product, to);
+  } else if (auto response = dyn_cast<tile::ImpulseResponseOp>(op)) {
+    emitImpulseResponse(response, to);
+  } else if (auto response = dyn_cast<tile::InitialResponseOp>(op)) {
+    emitInitialResponse(response, to);
   } else if (auto last = dyn_cast<tile::LastRowOp>(op)) {
     Place rows = placeOf(last.getInput());
     rows.pointer = at(rows, c(rowsOf(tileType(last.getInput())) - 1), c(0));

@@ -162,6 +162,15 @@ private:
                        mlir::Value token, bool masked);
   void emitDecayProduct(tile::DecayProductOp op, const Place &to);
 
+  // EmitResponses.cpp
+  mlir::Value sumOfProducts(llvm::ArrayRef<mlir::Value> coefficients,
+                            mlir::ValueRange numbers, mlir::Value token,
+                            int64_t lanes);
+  Vectors advance(mlir::OperandRange transition, const Vectors &numbers,
+                  mlir::Value token, int64_t lanes);
+  void emitImpulseResponse(tile::ImpulseResponseOp op, const Place &to);
+  void emitInitialResponse(tile::InitialResponseOp op, const Place &to);
+
   // Small builders.
   mlir::Value c(int64_t value);
   mlir::Value add(mlir::Value a, mlir::Value b);

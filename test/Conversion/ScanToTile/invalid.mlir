@@ -113,6 +113,21 @@ func.func @split_norm(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4
 
 // -----
 
+func.func @split_output_norm(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
+  // expected-error @below {{cannot split its 4 value columns into blocks of 2: an l2norm mixes them}}
+  %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv")
+      plan #scan.plan<schedule = recurrent, chunk = 1, value_block = 2, stages = 1> {
+  ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    %0 = scan.inject %S key %kt value %kt : tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>
+    %y = scan.read %0 query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    %n = scan.l2norm %y : tensor<4xf32> -> tensor<4xf32>
+    scan.yield %0, %n : tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
+  return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
 func.func @several_in_chunks(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x1xf32>) attributes {scan.entry = "forward"} {
   // expected-error @below {{'scan.recurrence' op several states have no chunk form yet; the recurrent schedule takes them}}
   %o, %s:2 = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv", "nhky")
@@ -143,8 +158,9 @@ func.func @computed_state(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?
   %o, %s:2 = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv", "nhky")
       plan #scan.plan<schedule = recurrent, chunk = 1, value_block = 0, stages = 1> {
   ^bb0(%S: tensor<4x4xf32>, %z: tensor<4x1xf32>, %kt: tensor<4xf32>):
+    %z0 = tensor.empty() : tensor<4x1xf32>
     // expected-error @below {{the state flows through an op that is no state factor; a state of one element may also be made of a scalar}}
-    %z1 = arith.negf %z : tensor<4x1xf32>
+    %z1 = linalg.copy ins(%z : tensor<4x1xf32>) outs(%z0 : tensor<4x1xf32>) -> tensor<4x1xf32>
     %y = scan.read %S query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
     scan.yield %S, %z1, %y : tensor<4x4xf32>, tensor<4x1xf32>, tensor<4xf32>
   } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>, tensor<?x1x4x1xf32>)
@@ -178,4 +194,48 @@ func.func @mini_batches(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1
     scan.yield %S, %y : tensor<4x4xf32>, tensor<4xf32>
   } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
   return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
+func.func @coupled_decay(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
+  %o, %s, %r = scan.recurrence mini_batch 8 ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv", "nhkv")
+      plan #scan.plan<schedule = chunk, chunk = 8, value_block = 0, stages = 1> {
+  ^bb0(%S: tensor<4x4xf32>, %R: tensor<4x4xf32>, %E: tensor<4x4xf32>, %F: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    // expected-error @below {{'scan.decay' op a decay along key has no form beside coupled states yet: they take one number for the whole state}}
+    %0 = scan.decay %S by %kt along key : tensor<4x4xf32>, tensor<4xf32>
+    %1 = arith.addf %0, %R : tensor<4x4xf32>
+    %y = scan.read %1 query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %1, %R, %y : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>)
+  return %o, %s, %r : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
+func.func @coupled_erase(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
+  %o, %s, %r = scan.recurrence mini_batch 8 ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv", "nhkv")
+      plan #scan.plan<schedule = chunk, chunk = 8, value_block = 0, stages = 1> {
+  ^bb0(%S: tensor<4x4xf32>, %R: tensor<4x4xf32>, %E: tensor<4x4xf32>, %F: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    %one = arith.constant 1.0 : f32
+    // expected-error @below {{'scan.erase' op reads a state as it is within the mini-batch; beside coupled states an erase reads a state at the mini-batch's entry}}
+    %0 = scan.erase %S read %kt write %kt strength %one : tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>, f32
+    %y = scan.read %0 query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %0, %R, %y : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>)
+  return %o, %s, %r : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
+func.func @coupled_product(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
+  %o, %s, %r = scan.recurrence mini_batch 8 ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv", "nhkv")
+      plan #scan.plan<schedule = chunk, chunk = 8, value_block = 0, stages = 1> {
+  ^bb0(%S: tensor<4x4xf32>, %R: tensor<4x4xf32>, %E: tensor<4x4xf32>, %F: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    // expected-error @below {{'arith.mulf' makes a state in a way that mini-batches do not take: expected a state factor, or arith.addf, subf, negf or mulf by one number of states}}
+    %0 = arith.mulf %S, %R : tensor<4x4xf32>
+    %y = scan.read %0 query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %0, %R, %y : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>)
+  return %o, %s, %r : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>
 }

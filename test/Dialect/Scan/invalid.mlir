@@ -875,5 +875,22 @@ func.func @a5(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>)
 
 // -----
 
+func.func @a6(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) {
+  // expected-error@+1 {{[A6] scan.serial stands without a value on a scan.recurrence, found true on 'scan.recurrence'}}
+  %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv") {
+  ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    %y = scan.read %S query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %S, %y : tensor<4x4xf32>, tensor<4xf32>
+  } attributes {scan.serial = true} -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
+  return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{[A6] scan.serial stands without a value on a scan.recurrence, found unit on 'func.func'}}
+func.func private @a6_elsewhere() attributes {scan.serial}
+
+// -----
+
 // expected-error@+1 {{[A4] scan.state_independent is "token" or "mini_batch" on a scan.recurrence, found "token" on 'func.func'}}
 func.func private @a4_elsewhere() attributes {scan.state_independent = "token"}

@@ -445,3 +445,51 @@ func.func @last_row(%m: tensor<8x4xf32>) {
   %0 = tile.last_row %m : tensor<8x4xf32> -> tensor<8xf32>
   return
 }
+
+// -----
+
+func.func @impulse_square(%a: tensor<8xf32>) {
+  // expected-error @+1 {{'tile.impulse_response' op yields a row and a column for each token, found 'tensor<8x4xf32>'}}
+  %0 = tile.impulse_response by(%a) to(%a) from(%a) direct %a : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @impulse_inputs(%a: tensor<8xf32>) {
+  // expected-error @+1 {{'tile.impulse_response' op expects as many input coefficients as output coefficients, found 2 and 1}}
+  %0 = tile.impulse_response by(%a) to(%a) from(%a, %a) direct %a : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @impulse_system(%a: tensor<8xf32>) {
+  // expected-error @+1 {{'tile.impulse_response' op expects the square of its 2 output coefficients in transition coefficients, at least one; found 3}}
+  %0 = tile.impulse_response by(%a, %a, %a) to(%a, %a) from(%a, %a) direct %a : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @impulse_tokens(%a: tensor<8xf32>, %b: tensor<7xf32>) {
+  // expected-error @+1 {{'tile.impulse_response' op expects coefficients of type 'tensor<8xf32>', found 'tensor<7xf32>'}}
+  %0 = tile.impulse_response by(%a) to(%a) from(%b) direct %a : (tensor<8xf32>, tensor<8xf32>, tensor<7xf32>, tensor<8xf32>) -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @initial_state(%a: tensor<8xf32>) {
+  // expected-error @+1 {{'tile.initial_response' op expects a state below 1, found 1}}
+  %0 = tile.initial_response 1 by(%a) to(%a) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @initial_type(%a: tensor<8xf32>) {
+  // expected-error @+1 {{'tile.initial_response' op expects coefficients of type 'tensor<8xf64>', found 'tensor<8xf32>'}}
+  %0 = tile.initial_response 0 by(%a) to(%a) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf64>
+  return
+}

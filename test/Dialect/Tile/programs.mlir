@@ -161,6 +161,24 @@ tile.program @gated_linear_attention(
   tile.return
 }
 
+// Two numbers that are coupled: what a token puts out of an impulse at another, and of the second at the start.
+// CHECK-LABEL: tile.program @coupled
+// CHECK: tile.impulse_response by(%[[A:.*]], %[[Z:.*]], %[[A]], %[[A]]) to(%[[A]], %[[Z]]) from(%[[Z]], %[[A]]) direct %[[Z]] : (tensor<16xf32>, {{.*}}) -> tensor<16x16xf32>
+// CHECK: tile.initial_response 1 by(%[[A]], %[[Z]], %[[A]], %[[A]]) to(%[[A]], %[[Z]]) : (tensor<16xf32>, {{.*}}) -> tensor<16xf32>
+tile.program @coupled(
+    %g: !tile.view<?xf32> as <name = "g", axes = "bth", heads = 4, role = "input", optional = false>,
+    %o: !tile.view<?x16xf32> as <name = "o", axes = "bthv", heads = 4, role = "output", optional = false>)
+    heads 4 values 16 block 16 chunk 16 {
+  %c0 = arith.constant 0 : index
+  %z = arith.constant dense<0.0> : tensor<16xf32>
+  %a = tile.load %g[%c0] : !tile.view<?xf32> -> tensor<16xf32>
+  %C = tile.impulse_response by(%a, %z, %a, %a) to(%a, %z) from(%z, %a) direct %z : (tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<16x16xf32>
+  %E = tile.initial_response 1 by(%a, %z, %a, %a) to(%a, %z) : (tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  %out = tile.scale_rows %C by %E : tensor<16x16xf32>, tensor<16xf32>
+  tile.store %out, %o[%c0, %c0] : tensor<16x16xf32>, !tile.view<?x16xf32>
+  tile.return
+}
+
 // From segment to segment of a sequence, and a segment of it.
 // CHECK-LABEL: tile.program @segments_scan(
 // CHECK: heads 4 values 8 block 8 chunk 16 segments scan {

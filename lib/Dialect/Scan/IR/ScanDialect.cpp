@@ -54,7 +54,7 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 //===----------------------------------------------------------------------===//
-// Discardable attributes: constraints A1 to A5
+// Discardable attributes: constraints A1 to A6
 //===----------------------------------------------------------------------===//
 
 /// [A2] and [A3], for arguments and results alike.
@@ -88,6 +88,11 @@ LogicalResult ScanDialect::verifyOperationAttribute(Operation *op,
                                        !isa<DictionaryAttr>(attr.getValue())))
     return op->emitError("[A5] scan.class is a dictionary on a "
                          "scan.recurrence or scan.prefix, found ")
+           << attr.getValue() << " on '" << op->getName() << "'";
+  if (attr.getName() == kSerialAttr &&
+      (!isa<RecurrenceOp>(op) || !isa<UnitAttr>(attr.getValue())))
+    return op->emitError("[A6] scan.serial stands without a value on a "
+                         "scan.recurrence, found ")
            << attr.getValue() << " on '" << op->getName() << "'";
   if (attr.getName() != kEntryAttr)
     return success();

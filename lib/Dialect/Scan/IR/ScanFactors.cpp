@@ -28,7 +28,7 @@ bool DecayOp::hasChunkForm(std::string &reason) {
     return true;
   reason = ("a decay along " + stringifyDecayAlong(getAlong()) +
             " has no chunk form: within a chunk every value column would need "
-            "products of its own; the recurrent schedule takes it")
+            "products of its own")
                .str();
   return false;
 }

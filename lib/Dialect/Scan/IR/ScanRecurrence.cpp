@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "NamedAxes.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -20,24 +21,41 @@ int64_t RecurrenceOp::getNumValueHeads() {
   return 1;
 }
 
+/// What a matrix is the transpose of, or null.
+static Value transposeOf(Value matrix) {
+  auto transpose = matrix.getDefiningOp<linalg::TransposeOp>();
+  bool isTurned =
+      transpose && transpose.getPermutation() == ArrayRef<int64_t>{1, 0};
+  return isTurned ? transpose.getInput() : Value();
+}
+
 FailureOr<SmallVector<StateOpInterface>>
 prism::scan::getFactorChain(RecurrenceOp op, unsigned index) {
   SmallVector<StateOpInterface> chain;
   Value start = op.getStateArgument(index);
   Value state = op.getYield().getValues()[index];
-  while (state != start) {
+  // A state that is written values first: the chain is that of its transpose.
+  Value turned = transposeOf(state);
+  if (turned)
+    state = turned;
+  while (turned ? transposeOf(state) != start : state != start) {
     auto factor = state.getDefiningOp<StateOpInterface>();
     if (!factor || factor->getParentRegion() != &op.getBody())
       return failure();
     chain.push_back(factor);
     state = factor.getStateOperand().get();
   }
+  if (turned && chain.empty())
+    return failure();
   std::reverse(chain.begin(), chain.end());
   return chain;
 }
 
 Operation *prism::scan::findFactorWithoutChunkForm(RecurrenceOp op,
                                                    std::string &reason) {
+  // Mini-batches are chunks; what they do not take is the lowering's to say.
+  if (op.getMiniBatch())
+    return nullptr;
   if (op.getNumStates() > 1) {
     reason = "several states have no chunk form yet; the recurrent schedule "
              "takes them";
@@ -54,8 +72,10 @@ Operation *prism::scan::findFactorWithoutChunkForm(RecurrenceOp op,
   if (failed(chain))
     return nullptr; // reported by the lowering
   for (StateOpInterface factor : *chain)
-    if (!factor.hasChunkForm(reason))
+    if (!factor.hasChunkForm(reason)) {
+      reason += "; the recurrent schedule takes it";
       return factor;
+    }
   return nullptr;
 }
 

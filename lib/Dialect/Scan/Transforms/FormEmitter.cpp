@@ -5,6 +5,7 @@
 #include "FormEmitter.h"
 #include "MatchFactors.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -156,9 +157,18 @@ Value FormEmitter::emitAtom(const Atom *atom) {
   return builder.create(state)->getResult(0);
 }
 
-/// A scalar repeated, or a row at a constant place.
+/// A scalar repeated, a matrix turned, or a row at a constant place.
 Value FormEmitter::emitView(const Atom *atom) {
   Location loc = before->getLoc();
+  if (atom->map == AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0},
+                                                atom->map.getContext())) {
+    Value matrix = widen(emitAtom(atom->operand));
+    Value empty = tensor::EmptyOp::create(builder, loc, atom->shape, element);
+    return matrix ? linalg::TransposeOp::create(builder, loc, matrix, empty,
+                                                ArrayRef<int64_t>{1, 0})
+                        ->getResult(0)
+                  : Value();
+  }
   if (atom->operand->shape.empty()) {
     Value scalar = widen(emitAtom(atom->operand));
     return scalar ? Value(tensor::SplatOp::create(builder, loc,

@@ -96,8 +96,109 @@ Form FactorMatcher::take(Monomial &rest, ArrayRef<unsigned> axes,
 // Reads and erases
 //===----------------------------------------------------------------------===//
 
+std::optional<Value> FactorMatcher::takeState(Monomial &product,
+                                              ArrayRef<int> axes,
+                                              ShapeRef space) {
+  auto take = [&](const Atom *state) {
+    const Atom *seen =
+        onlyAtom(forms.view(formOf(state), axesMap(axes, space.size()), space));
+    auto found = llvm::find(product, std::pair<const Atom *, int>(seen, 1));
+    if (found == product.end())
+      return false;
+    product.erase(found);
+    return true;
+  };
+  if (take(from))
+    return Value();
+  for (const OtherState &other : others)
+    if (other.atom->shape == from->shape && take(other.atom))
+      return other.value;
+  return std::nullopt;
+}
+
+/// Scales of their own among keys with ranks, R x K.
+Form FactorMatcher::takeScales(Form &keys) {
+  if (keys.terms.size() != 1)
+    return forms.constant(1.0, {keys.shape[0]});
+  Monomial rest = keys.terms[0].factors;
+  Form scales = take(rest, {0}, keys.shape);
+  keys.terms[0].factors = rest;
+  return scales;
+}
+
+std::optional<FactorMatcher::RankSum>
+FactorMatcher::asRankSum(const Atom *atom) {
+  RankSum found{atom, 0, 1};
+  if (atom->kind == AtomKind::view &&
+      atom->map == axesMap({1, 0}, 2)) // written values first
+    found = {atom->operand, 1, 0};
+  if (atom->shape != from->shape || found.sum->kind != AtomKind::sum ||
+      found.sum->inner.size() != 3)
+    return std::nullopt;
+  return found;
+}
+
+/// A sum over ranks of what each reads of the state.
+std::optional<FactorMatcher::Contraction>
+FactorMatcher::matchRankedContraction(const Term &term) {
+  const Atom *ranks = nullptr;
+  Monomial outside;
+  for (auto [atom, power] : term.factors)
+    if (atom->dependence == Dependence::none)
+      outside.push_back({atom, power});
+    else
+      ranks = power == 1 ? atom : nullptr;
+  std::optional<RankSum> sum = ranks ? asRankSum(ranks) : std::nullopt;
+  if (!sum)
+    return std::nullopt;
+  ShapeRef space = sum->sum->inner;
+  Monomial rest;
+  const Atom *seen = nullptr;
+  for (auto [atom, power] : sum->sum->product)
+    if (atom->dependence == Dependence::none)
+      rest.push_back({atom, power});
+    else
+      seen = power == 1 ? atom : nullptr;
+  if (!seen)
+    return std::nullopt;
+  // What is read, one for each rank and value, in whichever order.
+  AffineMap places =
+      AffineMap::getMultiDimIdentityMap(seen->shape.size(), context);
+  if (seen->kind == AtomKind::view) {
+    places = seen->map;
+    seen = seen->operand;
+  }
+  if (seen->kind != AtomKind::sum || seen->inner.size() != 3 ||
+      places.getNumResults() != 2)
+    return std::nullopt;
+  auto axisOf = [&](unsigned dim) {
+    return places.getResult(0) == getAffineDimExpr(dim, context)   ? 0
+           : places.getResult(1) == getAffineDimExpr(dim, context) ? 1
+                                                                   : -1;
+  };
+  int valueAxis = axisOf(sum->valueAxis), rankAxis = axisOf(2);
+  Monomial inside = seen->product;
+  if (valueAxis < 0 || rankAxis < 0)
+    return std::nullopt;
+  std::optional<Value> of = takeState(inside, {2, valueAxis}, seen->inner);
+  if (!of || dependenceOf(inside) != Dependence::none)
+    return std::nullopt;
+  Contraction taken{take(inside, {unsigned(rankAxis), 2}, seen->inner),
+                    formOfProduct(outside, from->shape, term.coefficient), *of};
+  Form write = take(rest, {sum->keyAxis, 2}, space);
+  if (!inside.empty() || !rest.empty())
+    return std::nullopt;
+  taken.write =
+      forms.view(write, axesMap({1, 0}, 2), {space[2], from->shape[0]});
+  taken.scales =
+      forms.multiply(takeScales(taken.read), takeScales(*taken.write));
+  return taken;
+}
+
 std::optional<FactorMatcher::Contraction>
 FactorMatcher::matchContraction(const Term &term, std::string &reason) {
+  if (std::optional<Contraction> ranked = matchRankedContraction(term))
+    return ranked;
   const Atom *affine = nullptr;
   Monomial outside;
   for (auto [atom, power] : term.factors) {
@@ -119,18 +220,14 @@ FactorMatcher::matchContraction(const Term &term, std::string &reason) {
   // The sum keeps the axis of the values, if there is more than one of them.
   bool wide = columns > 1;
   Shape space = wide ? Shape{columns, keys} : Shape{keys};
-  const Atom *state = onlyAtom(forms.view(
-      formOf(from), wide ? axesMap({1, 0}, 2) : axesMap({0, -1}, 1), space));
   Monomial inside;
-  bool found = false;
-  if (sum->kind == AtomKind::sum && ShapeRef(sum->inner) == ShapeRef(space))
-    for (auto [atom, power] : sum->product) {
-      if (atom == state && power == 1)
-        found = true;
-      else
-        inside.push_back({atom, power});
-    }
-  if (!found || dependenceOf(inside) != Dependence::none) {
+  std::optional<Value> of;
+  if (sum->kind == AtomKind::sum && ShapeRef(sum->inner) == ShapeRef(space)) {
+    inside = sum->product;
+    of = wide ? takeState(inside, {1, 0}, space)
+              : takeState(inside, {0, -1}, space);
+  }
+  if (!of || dependenceOf(inside) != Dependence::none) {
     reason = "the state is read in another way than by a sum over its keys";
     return std::nullopt;
   }
@@ -139,18 +236,18 @@ FactorMatcher::matchContraction(const Term &term, std::string &reason) {
     reason = "keys that differ from value to value";
     return std::nullopt;
   }
-  return Contraction{read,
-                     formOfProduct(outside, affine->shape, term.coefficient)};
+  return Contraction{
+      read, formOfProduct(outside, affine->shape, term.coefficient), *of};
 }
 
 std::optional<MatchedRead> FactorMatcher::matchRead(const Form &form) {
   if (form.terms.size() != 1 || form.shape.size() != 1 ||
       form.shape[0] != from->shape[1] ||
-      dependenceOf(form) != Dependence::affine || !mentions(form, from))
+      dependenceOf(form) != Dependence::affine)
     return std::nullopt;
   std::string reason;
   std::optional<Contraction> taken = matchContraction(form.terms[0], reason);
-  if (!taken)
+  if (!taken || taken->of || taken->write)
     return std::nullopt;
   std::optional<double> scale = constantOf(taken->outside);
   if (!scale)
@@ -177,12 +274,16 @@ bool FactorMatcher::matchErase(const Contraction &taken,
                                const std::optional<MatchedDecay> &decay,
                                const Form &factor, MatchedChain &chain,
                                std::string &reason) {
-  MatchedErase erase{taken.read, {}, {}, decay.has_value()};
+  MatchedErase erase{taken.read, {}, {}, decay.has_value(), taken.of};
   Form outside = taken.outside;
   // An erase after the decay reads what was decayed: the decay is a factor of
   // what it read, by key, or of its strength.
-  if (decay && decay->along == DecayAlong::key) {
-    Form byKey = forms.view(factor, axesMap({0, -1}, 1), {from->shape[0]});
+  if (taken.of) {
+    erase.beforeDecay = false;
+  } else if (decay && decay->along == DecayAlong::key) {
+    Form byKey = forms.view(
+        factor, taken.write ? axesMap({1, -1}, 2) : axesMap({0, -1}, 1),
+        taken.read.shape);
     if (std::optional<Form> read = without(forms, erase.read, byKey))
       erase.read = *read, erase.beforeDecay = false;
   } else if (decay && decay->along == DecayAlong::scalar) {
@@ -191,9 +292,12 @@ bool FactorMatcher::matchErase(const Contraction &taken,
   }
   Monomial rest = outside.terms[0].factors;
   Shape shape(from->shape);
-  erase.write = take(rest, {0}, shape);
+  erase.write = taken.write ? *taken.write : take(rest, {0}, shape);
   erase.strength =
       forms.scale(take(rest, {}, shape), -outside.terms[0].coefficient);
+  if (taken.write)
+    erase.strength = forms.multiply(
+        forms.broadcast(erase.strength, taken.scales->shape), *taken.scales);
   if (!rest.empty()) {
     reason = "an erase whose strength differs from value to value";
     return false;
@@ -254,24 +358,27 @@ std::optional<MatchedDecay> FactorMatcher::matchDecay(const Form &factor,
 
 /// A sum over one axis: its ranks.
 bool FactorMatcher::matchRankedInject(const Term &term, MatchedChain &chain) {
-  const Atom *sum = nullptr;
+  std::optional<RankSum> found;
   Monomial outside;
   for (auto [atom, power] : term.factors) {
-    if (atom->kind == AtomKind::sum && power == 1 && !sum &&
-        atom->inner.size() == 3 && atom->shape == from->shape)
-      sum = atom;
+    std::optional<RankSum> one;
+    if (power == 1 && !found)
+      one = asRankSum(atom);
+    if (one)
+      found = one;
     else
       outside.push_back({atom, power});
   }
-  if (!sum)
+  if (!found)
     return false;
+  const Atom *sum = found->sum;
   Shape shape(from->shape);
   Form scalars = take(outside, {}, shape);
   if (!outside.empty())
     return false;
   Monomial rest = sum->product;
-  Form key = take(rest, {0, 2}, sum->inner),
-       value = take(rest, {1, 2}, sum->inner);
+  Form key = take(rest, {found->keyAxis, 2}, sum->inner),
+       value = take(rest, {found->valueAxis, 2}, sum->inner);
   // Scales vary along the ranks only, and so they went with the keys.
   if (!rest.empty())
     return false;
@@ -281,11 +388,7 @@ bool FactorMatcher::matchRankedInject(const Term &term, MatchedChain &chain) {
   inject.value = forms.view(value, axesMap({1, 0}, 2), {ranks, shape[1]});
   inject.scale =
       forms.broadcast(forms.scale(scalars, term.coefficient), {ranks});
-  // Scales of their own.
-  Monomial keyRest = inject.key.terms[0].factors;
-  Form scales = take(keyRest, {0}, inject.key.shape);
-  inject.key.terms[0].factors = keyRest;
-  inject.scale = forms.multiply(inject.scale, scales);
+  inject.scale = forms.multiply(inject.scale, takeScales(inject.key));
   chain.injects.push_back(std::move(inject));
   return true;
 }
@@ -314,6 +417,25 @@ bool FactorMatcher::matchInject(const Term &term, MatchedChain &chain,
   return true;
 }
 
+//===----------------------------------------------------------------------===//
+// Other states
+//===----------------------------------------------------------------------===//
+
+/// A number times another state.
+bool FactorMatcher::matchAdd(const Term &term, MatchedChain &chain,
+                             std::string &reason) {
+  Monomial rest = term.factors;
+  std::optional<Value> state = takeState(rest, {0, 1}, from->shape);
+  Form scale =
+      forms.scale(take(rest, {}, Shape(from->shape)), term.coefficient);
+  if (!rest.empty()) {
+    reason = "another state is added by more than one number times it";
+    return false;
+  }
+  chain.adds.push_back({*state, scale});
+  return true;
+}
+
 std::optional<MatchedChain> FactorMatcher::matchChain(const Form &form,
                                                       std::string &reason) {
   if (form.shape != from->shape || form.shape.size() != 2 ||
@@ -337,6 +459,16 @@ std::optional<MatchedChain> FactorMatcher::matchChain(const Form &form,
       others.erase(others.begin() + (self - term.factors.begin()));
       factor = forms.add(factor,
                          formOfProduct(others, from->shape, term.coefficient));
+      continue;
+    }
+    bool isAdded = llvm::any_of(term.factors, [&](auto one) {
+      return llvm::any_of(others, [&](const OtherState &other) {
+        return other.atom == one.first && one.second == 1;
+      });
+    });
+    if (isAdded) {
+      if (!matchAdd(term, chain, reason))
+        return std::nullopt;
       continue;
     }
     std::optional<Contraction> taken = matchContraction(term, reason);

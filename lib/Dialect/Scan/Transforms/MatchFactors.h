@@ -17,9 +17,23 @@ struct MatchedDecay {
   bool isLog; // else `gate` is the factor
 };
 
+/// A state of the step that is not the one being raised.
+struct OtherState {
+  const analysis::Atom *atom;
+  mlir::Value value;
+};
+
+/// Rank R along a leading axis of all three, or rank 1 without it.
 struct MatchedErase {
   analysis::Form read, write, strength; // K, K, scalar
   bool beforeDecay;                     // reads the state before the decay
+  mlir::Value of;                       // reads another state, or null
+};
+
+/// Adds scale times another state.
+struct MatchedAdd {
+  mlir::Value state;
+  analysis::Form scale;
 };
 
 /// Rank L along a leading axis of all three, or rank 1 without it.
@@ -28,10 +42,11 @@ struct MatchedInject {
 };
 
 /// A state as a chain of factors of another one: the decay, then the erases,
-/// which do not see each other, then the injections.
+/// which do not see each other, then other states and the injections.
 struct MatchedChain {
   std::optional<MatchedDecay> decay;
   llvm::SmallVector<MatchedErase, 1> erases;
+  llvm::SmallVector<MatchedAdd, 0> adds;
   llvm::SmallVector<MatchedInject, 1> injects;
 };
 
@@ -45,8 +60,9 @@ class FactorMatcher {
 public:
   /// Matches against the state `from`, K x V, in forms of `forms`.
   FactorMatcher(analysis::FormContext &forms, const analysis::Atom *from,
-                mlir::MLIRContext *context, bool assumeNonNegative)
-      : forms(forms), from(from), context(context),
+                llvm::ArrayRef<OtherState> others, mlir::MLIRContext *context,
+                bool assumeNonNegative)
+      : forms(forms), from(from), others(others), context(context),
         assumeNonNegative(assumeNonNegative) {}
 
   /// Nothing if the form is no such chain; `reason` then says what is missing.
@@ -57,10 +73,28 @@ public:
 private:
   /// A term that reads the state through a sum over its keys.
   struct Contraction {
-    analysis::Form read, outside; // K; K x V
+    analysis::Form read, outside; // K, or R x K; K x V
+    mlir::Value of;               // null: of `from`
+    // With ranks, R x K and R: what else is under their sum.
+    std::optional<analysis::Form> write = std::nullopt, scales = std::nullopt;
   };
   std::optional<Contraction> matchContraction(const analysis::Term &term,
                                               std::string &reason);
+  std::optional<Contraction> matchRankedContraction(const analysis::Term &term);
+  /// A sum over ranks, the last axis under it, for each key and value.
+  struct RankSum {
+    const analysis::Atom *sum;
+    unsigned keyAxis, valueAxis;
+  };
+  std::optional<RankSum> asRankSum(const analysis::Atom *atom);
+  /// Takes a state, its keys and values at these axes, out of a product: which
+  /// other one it is, null for `from`, or nothing.
+  std::optional<mlir::Value> takeState(analysis::Monomial &product,
+                                       llvm::ArrayRef<int> axes,
+                                       analysis::ShapeRef space);
+  bool matchAdd(const analysis::Term &term, MatchedChain &chain,
+                std::string &reason);
+  analysis::Form takeScales(analysis::Form &keys);
   std::optional<MatchedDecay> matchDecay(const analysis::Form &factor,
                                          std::string &reason);
   bool matchErase(const Contraction &taken,
@@ -81,6 +115,7 @@ private:
 
   analysis::FormContext &forms;
   const analysis::Atom *from;
+  llvm::SmallVector<OtherState> others;
   mlir::MLIRContext *context;
   bool assumeNonNegative;
 };

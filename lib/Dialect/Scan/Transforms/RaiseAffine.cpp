@@ -13,6 +13,7 @@
 #include "FormEmitter.h"
 #include "MatchFactors.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -37,28 +38,38 @@ struct Hop {
   std::optional<MatchedChain> chain;
 };
 
-/// Raises one state of a recurrence.
+/// Raises one state of a recurrence, taken as keys by values or, turned, as
+/// values by keys.
 class StateRaiser {
 public:
-  StateRaiser(RecurrenceOp op, unsigned state, bool assumeNonNegative)
-      : op(op), state(state), assumeNonNegative(assumeNonNegative) {}
+  StateRaiser(RecurrenceOp op, unsigned state, bool isTurned,
+              bool assumeNonNegative)
+      : op(op), state(state), isTurned(isTurned),
+        assumeNonNegative(assumeNonNegative) {}
 
+  /// Finds the way: how many hops stay plain, and the negative number of
+  /// vectors that are read from the state.
+  std::pair<int, int> match();
   void raise();
 
 private:
+  Form turned(FormContext &forms, const Form &form);
+  Value turnedAt(Value value, Operation *place);
+  SmallVector<OtherState> otherStates(StateFlow &flow);
   void collectCandidates();
   void findHops();
-  SmallVector<size_t> findWay();
+  std::pair<int, int> findWay();
   bool emitHop(size_t from, size_t to, const Hop &hop);
-  void raiseReads(ArrayRef<size_t> way);
+  void raiseReads();
   FactorMatcher matcherFrom(size_t from);
   void sayWhy(size_t to);
 
   RecurrenceOp op;
   unsigned state;
-  bool assumeNonNegative;
+  bool isTurned, assumeNonNegative;
+  SmallVector<size_t> way;
   SmallVector<Value> candidates; // the state first, its next value last
-  SmallVector<Value> raised;     // what now stands for each candidate
+  SmallVector<Value> raised;     // what now stands for each, keys by values
   SmallVector<std::unique_ptr<StateFlow>> flows;
   std::map<std::pair<size_t, size_t>, Hop> hops;
   std::map<size_t, std::string> reasons; // by the later end
@@ -77,13 +88,56 @@ void StateRaiser::collectCandidates() {
         candidates.push_back(result);
   candidates.push_back(last);
   raised = candidates;
+  if (isTurned)
+    raised.assign(candidates.size(), Value());
+}
+
+/// A state value's form, keys by values.
+Form StateRaiser::turned(FormContext &forms, const Form &form) {
+  if (!isTurned)
+    return form;
+  return forms.view(
+      form,
+      AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0}, op.getContext()),
+      {form.shape[1], form.shape[0]});
+}
+
+/// A state value, keys by values, or one that is so, as the step has it.
+Value StateRaiser::turnedAt(Value value, Operation *place) {
+  if (!isTurned)
+    return value;
+  OpBuilder builder(place);
+  auto type = cast<RankedTensorType>(value.getType());
+  Value empty = tensor::EmptyOp::create(
+      builder, place->getLoc(),
+      ArrayRef{type.getDimSize(1), type.getDimSize(0)}, type.getElementType());
+  return linalg::TransposeOp::create(builder, place->getLoc(), value, empty,
+                                     ArrayRef<int64_t>{1, 0})
+      ->getResult(0);
+}
+
+/// Other states of the step and, with mini-batches, all at the entry.
+SmallVector<OtherState> StateRaiser::otherStates(StateFlow &flow) {
+  SmallVector<OtherState> others;
+  Type type = op.getStateArgument(state).getType();
+  auto add = [&](const FlowNode *node) {
+    if (node->value.getType() == type)
+      if (const Atom *atom = onlyAtom(turned(flow.forms, node->form)))
+        others.push_back({atom, node->value});
+  };
+  for (auto [i, node] : llvm::enumerate(flow.states))
+    if (i != state)
+      add(node);
+  llvm::for_each(flow.entries, add);
+  return others;
 }
 
 FactorMatcher StateRaiser::matcherFrom(size_t from) {
   StateFlow &flow = *flows[from];
-  return FactorMatcher(flow.forms,
-                       onlyAtom(flow.nodeOf(candidates[from])->form),
-                       op.getContext(), assumeNonNegative);
+  return FactorMatcher(
+      flow.forms,
+      onlyAtom(turned(flow.forms, flow.nodeOf(candidates[from])->form)),
+      otherStates(flow), op.getContext(), assumeNonNegative);
 }
 
 void StateRaiser::findHops() {
@@ -92,11 +146,13 @@ void StateRaiser::findHops() {
     FactorMatcher matcher = matcherFrom(from);
     for (size_t to = from + 1; to < candidates.size(); ++to) {
       auto factor = candidates[to].getDefiningOp<StateOpInterface>();
-      if (factor && factor.getStateOperand().get() == candidates[from]) {
+      if (factor && !isTurned &&
+          factor.getStateOperand().get() == candidates[from]) {
         hops[{from, to}] = Hop();
         continue;
       }
-      const Form &form = flows[from]->nodeOf(candidates[to])->form;
+      Form form =
+          turned(flows[from]->forms, flows[from]->nodeOf(candidates[to])->form);
       std::string reason;
       std::optional<MatchedChain> chain = matcher.matchChain(form, reason);
       if (chain)
@@ -107,8 +163,9 @@ void StateRaiser::findHops() {
   }
 }
 
-/// The candidates on the best way; hops between them may be missing.
-SmallVector<size_t> StateRaiser::findWay() {
+/// The candidates on the best way; hops between them may be missing. How many
+/// are, and the negative number of those that are not.
+std::pair<int, int> StateRaiser::findWay() {
   size_t count = candidates.size();
   // Plain hops, then the negative number of raised ones.
   std::vector<std::pair<int, int>> cost(count, {INT_MAX, 0});
@@ -122,11 +179,11 @@ SmallVector<size_t> StateRaiser::findWay() {
       if (through < cost[to])
         cost[to] = through, before[to] = from;
     }
-  SmallVector<size_t> way = {count - 1};
+  way = {count - 1};
   while (way.back() != 0)
     way.push_back(before[way.back()]);
   std::reverse(way.begin(), way.end());
-  return way;
+  return cost.back();
 }
 
 bool StateRaiser::emitHop(size_t from, size_t to, const Hop &hop) {
@@ -137,7 +194,10 @@ bool StateRaiser::emitHop(size_t from, size_t to, const Hop &hop) {
   FormEmitter emitter(*flows[from], place, element);
   OpBuilder &builder = emitter.builder;
   Location loc = place->getLoc();
-  Value start = raised[from], current = start, undecayed = start;
+  Value &start = raised[from];
+  if (!start)
+    start = turnedAt(candidates[from], place);
+  Value current = start, undecayed = start;
   const MatchedChain &chain = *hop.chain;
   if (chain.decay) {
     Value gate = chain.decay->isLog ? emitter.emit(chain.decay->gate)
@@ -153,10 +213,23 @@ bool StateRaiser::emitHop(size_t from, size_t to, const Hop &hop) {
     if (!read || !write || !strength)
       return false;
     // Erases of one hop do not see each other.
-    Value seen = erase.beforeDecay ? undecayed : decayed;
+    Value seen = erase.of            ? turnedAt(erase.of, place)
+                 : erase.beforeDecay ? undecayed
+                                     : decayed;
     current =
         EraseOp::create(builder, loc, current, seen == current ? Value() : seen,
                         read, write, strength);
+  }
+  for (const MatchedAdd &add : chain.adds) {
+    Value other = turnedAt(add.state, place), scale = emitter.emit(add.scale);
+    if (!scale)
+      return false;
+    if (constantOf(add.scale) != 1.0) {
+      Value all =
+          tensor::SplatOp::create(builder, loc, scale, current.getType());
+      other = arith::MulFOp::create(builder, loc, other, all);
+    }
+    current = arith::AddFOp::create(builder, loc, current, other);
   }
   for (const MatchedInject &inject : chain.injects) {
     Value key = emitter.emit(inject.key), value = emitter.emit(inject.value);
@@ -167,13 +240,13 @@ bool StateRaiser::emitHop(size_t from, size_t to, const Hop &hop) {
       return false;
     current = InjectOp::create(builder, loc, current, key, value, scale);
   }
-  candidates[to].replaceAllUsesWith(current);
+  candidates[to].replaceAllUsesWith(turnedAt(current, place));
   raised[to] = current;
   return true;
 }
 
 /// Vectors that are read from a state of the chain become scan.read.
-void StateRaiser::raiseReads(ArrayRef<size_t> way) {
+void StateRaiser::raiseReads() {
   for (Operation &inner :
        llvm::make_early_inc_range(op.getStepBlock()->without_terminator())) {
     if (inner.getNumResults() != 1 || isa<ReadOp>(inner))
@@ -183,7 +256,8 @@ void StateRaiser::raiseReads(ArrayRef<size_t> way) {
     if (!type || type.getRank() != 1 || !isa<FloatType>(type.getElementType()))
       continue;
     for (size_t at : llvm::reverse(way)) {
-      Operation *made = raised[at].getDefiningOp();
+      Value &from = raised[at];
+      Operation *made = from ? from.getDefiningOp() : nullptr;
       const FlowNode *node = flows[at]->nodeOf(value);
       if ((made && !made->isBeforeInBlock(&inner)) || !node)
         continue;
@@ -191,11 +265,14 @@ void StateRaiser::raiseReads(ArrayRef<size_t> way) {
       if (!read)
         continue;
       FormEmitter emitter(*flows[at], &inner,
-                          getElementTypeOrSelf(raised[at].getType()));
-      if (Value query = emitter.emit(read->query))
-        value.replaceAllUsesWith(ReadOp::create(
-            emitter.builder, inner.getLoc(), type, raised[at], query,
-            emitter.builder.getF64FloatAttr(read->scale)));
+                          getElementTypeOrSelf(candidates[at].getType()));
+      Value query = emitter.emit(read->query);
+      if (query && !from)
+        from = turnedAt(candidates[at], &inner);
+      if (query)
+        value.replaceAllUsesWith(
+            ReadOp::create(emitter.builder, inner.getLoc(), type, from, query,
+                           emitter.builder.getF64FloatAttr(read->scale)));
       break;
     }
   }
@@ -213,26 +290,24 @@ void StateRaiser::sayWhy(size_t to) {
       << text;
 }
 
-void StateRaiser::raise() {
-  auto type = dyn_cast<RankedTensorType>(op.getStateArgument(state).getType());
-  Value next = op.getYield().getValues()[state];
-  if (!next.getDefiningOp() ||
-      next.getDefiningOp()->getBlock() != op.getStepBlock())
-    return; // the state itself, or a value from outside
-  if (!type || type.getRank() != 2) {
-    remark::missed(op.getLoc(),
-                   remark::RemarkOpts::name("NotRaised").category("scan"))
-        << formatv("state {0} is not raised: factors act on matrices of keys "
-                   "and values",
-                   state)
-               .str();
-    return;
-  }
+std::pair<int, int> StateRaiser::match() {
   collectCandidates();
   findHops();
   // The last flow serves the reads of the next state.
   flows.push_back(std::make_unique<StateFlow>(op, candidates.back()));
-  SmallVector<size_t> way = findWay();
+  int plain = findWay().first, reads = 0;
+  for (Operation &inner : op.getStepBlock()->without_terminator())
+    for (Value result : inner.getResults())
+      reads += llvm::any_of(way, [&](size_t at) {
+        const FlowNode *node = flows[at]->nodeOf(result);
+        return node && matcherFrom(at).matchRead(node->form);
+      });
+  return {plain, -reads};
+}
+
+void StateRaiser::raise() {
+  if (isTurned)
+    raised[0] = turnedAt(candidates[0], &op.getStepBlock()->front());
   for (auto [from, to] : llvm::zip(way, ArrayRef(way).drop_front())) {
     auto hop = hops.find({from, to});
     if (hop == hops.end() || !emitHop(from, to, hop->second)) {
@@ -241,12 +316,45 @@ void StateRaiser::raise() {
       sayWhy(to);
     }
   }
-  raiseReads(way);
+  raiseReads();
+}
+
+/// Is there a next state to raise?
+static bool canRaise(RecurrenceOp op, unsigned state) {
+  auto type = dyn_cast<RankedTensorType>(op.getStateArgument(state).getType());
+  Value next = op.getYield().getValues()[state];
+  if (!next.getDefiningOp() ||
+      next.getDefiningOp()->getBlock() != op.getStepBlock())
+    return false; // the state itself, or a value from outside
+  if (type && type.getRank() == 2)
+    return true;
+  remark::missed(op.getLoc(),
+                 remark::RemarkOpts::name("NotRaised").category("scan"))
+      << formatv("state {0} is not raised: factors act on matrices of keys "
+                 "and values",
+                 state)
+             .str();
+  return false;
+}
+
+static void raiseState(RecurrenceOp op, unsigned state,
+                       bool assumeNonNegative) {
+  StateRaiser straight(op, state, /*isTurned=*/false, assumeNonNegative);
+  std::pair<int, int> found = straight.match();
+  Block &step = *op.getStepBlock();
+  bool hasFactors = !step.getOps<StateOpInterface>().empty() ||
+                    !step.getOps<ReadOp>().empty();
+  if (hasFactors || (found.first == 0 && found.second < 0))
+    return straight.raise();
+  // Values by keys, if more of it is recognised so.
+  StateRaiser turned(op, state, /*isTurned=*/true, assumeNonNegative);
+  (turned.match() < found ? turned : straight).raise();
 }
 
 void prism::scan::raiseAffine(RecurrenceOp op, bool assumeNonNegativeGates) {
   for (unsigned i = 0; i < op.getNumStates(); ++i) {
-    StateRaiser(op, i, assumeNonNegativeGates).raise();
+    if (canRaise(op, i))
+      raiseState(op, i, assumeNonNegativeGates);
     // What nobody uses any more.
     for (Operation &inner :
          llvm::make_early_inc_range(llvm::reverse(*op.getStepBlock())))

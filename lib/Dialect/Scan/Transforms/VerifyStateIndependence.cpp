@@ -66,10 +66,11 @@ struct VerifyStateIndependencePass
     // Every recurrence is looked at, also after one that fails.
     bool failedOnce = false;
     getOperation().walk([&](RecurrenceOp op) {
+      bool stepwise = serial || op->hasAttr(kSerialAttr);
       bool proved = succeeded(verifyStateIndependence(
           op, wanted,
-          serial ? DiagnosticSeverity::Warning : DiagnosticSeverity::Error));
-      failedOnce |= !proved && !serial;
+          stepwise ? DiagnosticSeverity::Warning : DiagnosticSeverity::Error));
+      failedOnce |= !proved && !stepwise;
     });
     if (failedOnce)
       signalPassFailure();

@@ -175,6 +175,45 @@ SmallVector<ChainEvent> DecayedDotOp::getEvents() {
   return events;
 }
 
+/// A row by row and c of a system of as many numbers as c has, and vectors of
+/// one element for each of `tokens`.
+static LogicalResult verifySystem(Operation *op, OperandRange transition,
+                                  OperandRange output, int64_t tokens,
+                                  Type element) {
+  if (output.empty() || transition.size() != output.size() * output.size())
+    return op->emitOpError("expects the square of its ")
+           << output.size() << " output coefficients in transition "
+           << "coefficients, at least one; found " << transition.size();
+  auto type = RankedTensorType::get({tokens}, element);
+  for (Value operand : op->getOperands())
+    if (operand.getType() != type)
+      return op->emitOpError("expects coefficients of type ")
+             << type << ", found " << operand.getType();
+  return success();
+}
+
+LogicalResult ImpulseResponseOp::verify() {
+  RankedTensorType type = getResult().getType();
+  if (type.getDimSize(0) != type.getDimSize(1))
+    return emitOpError("yields a row and a column for each token, found ")
+           << type;
+  if (getInput().size() != getOutput().size())
+    return emitOpError("expects as many input coefficients as output "
+                       "coefficients, found ")
+           << getInput().size() << " and " << getOutput().size();
+  return verifySystem(*this, getTransition(), getOutput(), type.getDimSize(0),
+                      type.getElementType());
+}
+
+LogicalResult InitialResponseOp::verify() {
+  RankedTensorType type = getResult().getType();
+  if (getState() >= getOutput().size())
+    return emitOpError("expects a state below ")
+           << getOutput().size() << ", found " << getState();
+  return verifySystem(*this, getTransition(), getOutput(), type.getDimSize(0),
+                      type.getElementType());
+}
+
 LogicalResult LastRowOp::verify() {
   if (shapeOf(getResult())[0] != shapeOf(getInput())[1])
     return emitOpError("yields ")

@@ -104,3 +104,57 @@ func.func @half(%k: tensor<?x?x4xf32>, %v: tensor<?x?x2xf32>) -> (tensor<?x?x2xf
   } -> (tensor<?x?x2xf32>), (tensor<?x1x4x2xf32>)
   return %o, %s : tensor<?x?x2xf32>, tensor<?x1x4x2xf32>
 }
+
+// Written values first: a chain between two transposes, which more of it is recognised by.
+// CHECK-LABEL: func.func @values_first(
+// CHECK: ^bb0(%[[S:[^:]*]]: tensor<2x4xf32>, %[[K:[^:]*]]: tensor<4xf32>, %[[V:[^:]*]]: tensor<2xf32>):
+// CHECK: %[[TURNED:.*]] = linalg.transpose ins(%[[S]] : tensor<2x4xf32>)
+// CHECK: %[[NEXT:.*]] = scan.inject %[[TURNED]] key %[[K]] value %[[V]]
+// CHECK: %[[BACK:.*]] = linalg.transpose ins(%[[NEXT]] : tensor<4x2xf32>)
+// CHECK: %[[Y:.*]] = scan.read %[[NEXT]] query %[[K]]
+// CHECK: scan.yield %[[BACK]], %[[Y]]
+func.func @values_first(%k: tensor<?x?x4xf32>, %v: tensor<?x?x2xf32>) -> (tensor<?x?x2xf32>, tensor<?x1x2x4xf32>) {
+  %o, %s = scan.recurrence ins(%k as "btk", %v as "btv" : tensor<?x?x4xf32>, tensor<?x?x2xf32>)
+      outs("btv") finals("nhvk") {
+  ^bb0(%S: tensor<2x4xf32>, %kt: tensor<4xf32>, %vt: tensor<2xf32>):
+    %zeros = arith.constant dense<0.0> : tensor<2xf32>
+    %next = linalg.generic {indexing_maps = [#rows, #columns, #all, #all], iterator_types = ["parallel", "parallel"]}
+        ins(%vt, %kt, %S : tensor<2xf32>, tensor<4xf32>, tensor<2x4xf32>) outs(%S : tensor<2x4xf32>) {
+      ^bb0(%x: f32, %y: f32, %z: f32, %w: f32):
+        %xy = arith.mulf %x, %y : f32
+        %sum = arith.addf %xy, %z : f32
+        linalg.yield %sum : f32
+      } -> tensor<2x4xf32>
+    %y = linalg.matvec ins(%next, %kt : tensor<2x4xf32>, tensor<4xf32>) outs(%zeros : tensor<2xf32>) -> tensor<2xf32>
+    scan.yield %next, %y : tensor<2x4xf32>, tensor<2xf32>
+  } -> (tensor<?x?x2xf32>), (tensor<?x1x2x4xf32>)
+  return %o, %s : tensor<?x?x2xf32>, tensor<?x1x2x4xf32>
+}
+
+// A state at the mini-batch's entry is read by an erase, another state is added.
+// CHECK-LABEL: func.func @entry(
+// CHECK: ^bb0(%[[S:[^:]*]]: tensor<4x2xf32>, %[[R:[^:]*]]: tensor<4x2xf32>, %[[SE:[^:]*]]: tensor<4x2xf32>, %[[RE:[^:]*]]: tensor<4x2xf32>, %[[K:[^:]*]]: tensor<4xf32>, %[[B:[^:]*]]: f32):
+// CHECK: %[[LESS:.*]] = scan.erase %[[S]] of %[[RE]] read %[[K]] write %[[K]] strength %[[B]]
+// CHECK: %[[NEXT:.*]] = arith.addf %[[LESS]], %[[R]]
+// CHECK: scan.yield %[[NEXT]], %[[R]]
+func.func @entry(%k: tensor<?x?x4xf32>, %b: tensor<?x?xf32>) -> (tensor<?x?x2xf32>, tensor<?x1x4x2xf32>, tensor<?x1x4x2xf32>) {
+  %o, %s, %r = scan.recurrence mini_batch 4 ins(%k as "btk", %b as "bt" : tensor<?x?x4xf32>, tensor<?x?xf32>)
+      outs("btv") finals("nhkv", "nhkv") {
+  ^bb0(%S: tensor<4x2xf32>, %R: tensor<4x2xf32>, %SE: tensor<4x2xf32>, %RE: tensor<4x2xf32>, %kt: tensor<4xf32>, %bt: f32):
+    %zeros = arith.constant dense<0.0> : tensor<2xf32>
+    %empty = tensor.empty() : tensor<4x2xf32>
+    %seen = linalg.vecmat ins(%kt, %RE : tensor<4xf32>, tensor<4x2xf32>) outs(%zeros : tensor<2xf32>) -> tensor<2xf32>
+    %gone = linalg.generic {indexing_maps = [#rows, #columns, #all], iterator_types = ["parallel", "parallel"]}
+        ins(%kt, %seen : tensor<4xf32>, tensor<2xf32>) outs(%empty : tensor<4x2xf32>) {
+      ^bb0(%x: f32, %y: f32, %z: f32):
+        %xy = arith.mulf %x, %y : f32
+        %scaled = arith.mulf %xy, %bt : f32
+        linalg.yield %scaled : f32
+      } -> tensor<4x2xf32>
+    %less = arith.subf %S, %gone : tensor<4x2xf32>
+    %next = arith.addf %less, %R : tensor<4x2xf32>
+    %y = linalg.vecmat ins(%kt, %next : tensor<4xf32>, tensor<4x2xf32>) outs(%zeros : tensor<2xf32>) -> tensor<2xf32>
+    scan.yield %next, %R, %y : tensor<4x2xf32>, tensor<4x2xf32>, tensor<2xf32>
+  } -> (tensor<?x?x2xf32>), (tensor<?x1x4x2xf32>, tensor<?x1x4x2xf32>)
+  return %o, %s, %r : tensor<?x?x2xf32>, tensor<?x1x4x2xf32>, tensor<?x1x4x2xf32>
+}

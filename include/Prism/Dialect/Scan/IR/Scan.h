@@ -42,6 +42,8 @@ inline constexpr llvm::StringLiteral kOptionalAttr = "scan.optional";
 /// affine in its states, "token" or "mini_batch".
 inline constexpr llvm::StringLiteral kStateIndependentAttr =
     "scan.state_independent";
+/// On a recurrence (unit): it is taken step by step if it has no parallel form.
+inline constexpr llvm::StringLiteral kSerialAttr = "scan.serial";
 /// On a recurrence: what it is as a scan, a dictionary (scan-classify).
 inline constexpr llvm::StringLiteral kClassAttr = "scan.class";
 

@@ -131,8 +131,13 @@ def ScanRaiseAffine : Pass<"scan-raise-affine", "::mlir::ModuleOp"> {
     A decay takes a logarithm. Of a factor that is no exponential it is computed,
     if the factor cannot be negative, or with `assume-nonnegative-gates`.
 
+    Sums over a further axis become ranks. Other states of the step may be added,
+    and read by erases; with mini-batches so may the states at the entry. States
+    are matrices, keys first; one that is written values first is raised between
+    two `linalg.transpose` if more is recognised so.
+
     What is not recognised stays as it is and has a remark: at which op the chain
-    stops, and what it would have needed. States are matrices, keys first.
+    stops, and what it would have needed.
 
     ```mlir
     // before
@@ -147,8 +152,8 @@ def ScanRaiseAffine : Pass<"scan-raise-affine", "::mlir::ModuleOp"> {
     %y = scan.read %2 query %q : tensor<4x2xf32>, tensor<4xf32> -> tensor<2xf32>
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
-                           "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
   let options = [
     Option<"assumeNonnegativeGates", "assume-nonnegative-gates", "bool", "false",
            "take every factor that multiplies a state for one that is not negative">

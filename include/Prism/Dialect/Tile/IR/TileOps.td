@@ -283,6 +283,48 @@ def Tile_DecayedDotOp : Tile_Op<"decayed_dot", [Pure]> {
 }
 
 //===----------------------------------------------------------------------===//
+// Coupled states
+//===----------------------------------------------------------------------===//
+
+def Tile_ImpulseResponseOp : Tile_Op<"impulse_response", [Pure, AttrSizedOperandSegments]> {
+  let summary = "What a small linear system that differs from token to token puts out at one token of an impulse at another";
+  let description = [{
+    A system of m numbers x, with an input u and an output y at each token t:
+
+        y_t = c_t x_(t-1) + d_t u_t,    x_t = A_t x_(t-1) + b_t u_t
+
+    result[t, s] is y_t where u is 1 at token s and 0 elsewhere, and x is 0 before
+    the first token: d_t on the diagonal, c_t A_(t-1) ... A_(s+1) b_s below it, 0
+    above. `by` holds A row by row, `to` holds c, `from` b and `direct` d: vectors
+    of one element a token. This is to states that are coupled by numbers what
+    `decay_matrix` is to a single one. A lowering takes products of A as the steps
+    take them, and divides by nothing.
+  }];
+  let arguments = (ins Variadic<Tile_Vector>:$transition, Variadic<Tile_Vector>:$output,
+                       Variadic<Tile_Vector>:$input, Tile_Vector:$direct);
+  let results = (outs Tile_Matrix:$result);
+  let assemblyFormat = [{
+    `by` `(` $transition `)` `to` `(` $output `)` `from` `(` $input `)` `direct` $direct attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_InitialResponseOp : Tile_Op<"initial_response", [Pure, AttrSizedOperandSegments]> {
+  let summary = "What the system of `impulse_response` puts out, without input, of one of its numbers before the first token";
+  let description = [{
+    result[t] = c_t A_(t-1) ... A_0 e, where e is 1 in place `state` and 0 elsewhere.
+  }];
+  let arguments = (ins Variadic<Tile_Vector>:$transition, Variadic<Tile_Vector>:$output, I64Attr:$state);
+  let results = (outs Tile_Vector:$result);
+  let assemblyFormat = [{
+    $state `by` `(` $transition `)` `to` `(` $output `)` attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
 // Shape
 //===----------------------------------------------------------------------===//
 
