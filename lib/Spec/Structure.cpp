@@ -323,8 +323,12 @@ ordered_json SchemaPrinter::inPlace(const Shape &shape) {
   limit("exclusiveMinimum", shape.exclusiveMinimum);
   limit("maximum", shape.maximum);
   schemaOf(shape.pattern, schema);
-  for (llvm::StringRef name : shape.choices)
-    schema["enum"].push_back(name.str());
+  // `enum` would refuse an object in the place of a choice, too.
+  if (shape.types & kObject && !shape.choices.empty())
+    schema["pattern"] = "^(" + llvm::join(shape.choices, "|") + ")$";
+  else
+    for (llvm::StringRef name : shape.choices)
+      schema["enum"].push_back(name.str());
   if (shape.types & kArray && shape.items) {
     schema["items"] = reference(*shape.items);
     if (shape.minItems)
