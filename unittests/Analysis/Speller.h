@@ -25,9 +25,14 @@ public:
     body += "      " + name + " = " + text + "\n";
     return name;
   }
-  std::string add(llvm::StringRef a, llvm::StringRef b) { return binary("addf", a, b, S); }
-  std::string sub(llvm::StringRef a, llvm::StringRef b) { return binary("subf", a, b, S); }
-  std::string binary(llvm::StringRef name, llvm::StringRef a, llvm::StringRef b, llvm::StringRef type) {
+  std::string add(llvm::StringRef a, llvm::StringRef b) {
+    return binary("addf", a, b, S);
+  }
+  std::string sub(llvm::StringRef a, llvm::StringRef b) {
+    return binary("subf", a, b, S);
+  }
+  std::string binary(llvm::StringRef name, llvm::StringRef a, llvm::StringRef b,
+                     llvm::StringRef type) {
     return op(llvm::formatv("arith.{0} {1}, {2} : {3}", name, a, b, type));
   }
   /// A scalar, a key or a value all over the state.
@@ -40,15 +45,16 @@ public:
                      {isRow ? "(i, j) -> (i)" : "(i, j) -> (j)"}, "%e0");
     std::string empty = op(llvm::formatv("tensor.empty() : {0}", S));
     return op(llvm::formatv("linalg.broadcast ins({0} : {1}) outs({2} : {3}) "
-                      "dimensions = [{4}]",
-                      x, type, empty, S, isRow ? 1 : 0));
+                            "dimensions = [{4}]",
+                            x, type, empty, S, isRow ? 1 : 0));
   }
   std::string outer(const std::string &k, const std::string &v) {
     int keys = 3, values = 2;
     if (style == 0) {
       auto expand = [&](const std::string &x, llvm::StringRef type, int rows,
                         int columns) {
-        return op(llvm::formatv("tensor.expand_shape {0} [[0, 1]] output_shape [{1}, "
+        return op(
+            llvm::formatv("tensor.expand_shape {0} [[0, 1]] output_shape [{1}, "
                           "{2}] : {3} into tensor<{1}x{2}xf64>",
                           x, rows, columns, type));
       };
@@ -72,16 +78,19 @@ public:
     std::string empty =
         op(llvm::formatv("tensor.empty() : {0}", matrix(columns, rows)));
     return op(llvm::formatv("linalg.transpose ins({0} : {1}) outs({2} : {3}) "
-                      "permutation = [1, 0]",
-                      a, matrix(rows, columns), empty, matrix(columns, rows)));
+                            "permutation = [1, 0]",
+                            a, matrix(rows, columns), empty,
+                            matrix(columns, rows)));
   }
   /// The product of an m x k and a k x n matrix.
   std::string matmul(const std::string &a, const std::string &b, int m, int k,
                      int n) {
     std::string left = matrix(m, k), right = matrix(k, n), type = matrix(m, n);
-    std::string zero = op(llvm::formatv("arith.constant dense<0.0> : {0}", type));
+    std::string zero =
+        op(llvm::formatv("arith.constant dense<0.0> : {0}", type));
     if (style == 0)
-      return op(llvm::formatv("linalg.matmul ins({0}, {1} : {2}, {3}) outs({4} : "
+      return op(
+          llvm::formatv("linalg.matmul ins({0}, {1} : {2}, {3}) outs({4} : "
                         "{5}) -> {5}",
                         a, b, left, right, zero, type));
     if (style == 1)
@@ -95,15 +104,17 @@ public:
           "        linalg.yield %s : f64\n      } -> {5}",
           a, b, left, right, zero, type));
     std::string cube = llvm::formatv("tensor<{0}x{1}x{2}xf64>", m, k, n);
-    auto everywhere = [&](const std::string &x, llvm::StringRef from, int axis) {
+    auto everywhere = [&](const std::string &x, llvm::StringRef from,
+                          int axis) {
       std::string empty = op(llvm::formatv("tensor.empty() : {0}", cube));
       return op(llvm::formatv("linalg.broadcast ins({0} : {1}) outs({2} : {3}) "
-                        "dimensions = [{4}]",
-                        x, from, empty, cube, axis));
+                              "dimensions = [{4}]",
+                              x, from, empty, cube, axis));
     };
     std::string product =
         binary("mulf", everywhere(a, left, 2), everywhere(b, right, 0), cube);
-    return op(llvm::formatv("linalg.reduce {{ arith.addf } ins({0} : {1}) outs({2} : "
+    return op(
+        llvm::formatv("linalg.reduce {{ arith.addf } ins({0} : {1}) outs({2} : "
                       "{3}) dimensions = [1]",
                       product, cube, zero, type));
   }
@@ -111,9 +122,10 @@ public:
   std::string scaleRanks(const std::string &rows, int columns) {
     std::string type = matrix(2, columns);
     std::string empty = op(llvm::formatv("tensor.empty() : {0}", type));
-    std::string all = op(llvm::formatv("linalg.broadcast ins(%e_t : tensor<2xf64>) "
-                                 "outs({0} : {1}) dimensions = [1]",
-                                 empty, type));
+    std::string all =
+        op(llvm::formatv("linalg.broadcast ins(%e_t : tensor<2xf64>) "
+                         "outs({0} : {1}) dimensions = [1]",
+                         empty, type));
     return binary("mulf", rows, all, type);
   }
   /// Sum over two ranks of keys %c_t times rows of values.
@@ -151,7 +163,8 @@ public:
           "f64\n      } -> {5}",
           k, state, K, S, zero, V, valueFirst ? "j, i" : "i, j"));
     std::string product = binary("mulf", state, spread(k, K), S);
-    return op(llvm::formatv("linalg.reduce {{ arith.addf } ins({0} : {1}) outs({2} : "
+    return op(
+        llvm::formatv("linalg.reduce {{ arith.addf } ins({0} : {1}) outs({2} : "
                       "{3}) dimensions = [{4}]",
                       product, S, zero, V, valueFirst ? 1 : 0));
   }
@@ -160,15 +173,16 @@ public:
                     llvm::StringRef type) {
     if (style == 2 && type != S) {
       std::string all = spread(gate, type);
-      return binary("mulf", op(llvm::formatv("math.exp {0} : {1}", all, S)), state,
-                    S);
+      return binary("mulf", op(llvm::formatv("math.exp {0} : {1}", all, S)),
+                    state, S);
     }
     std::string factor = op(llvm::formatv("math.exp {0} : {1}", gate, type));
     return binary("mulf", state, type == S ? factor : spread(factor, type), S);
   }
   std::string scaled(const std::string &x, const std::string &scale,
                      llvm::StringRef type) {
-    return binary("mulf", x, op(llvm::formatv("tensor.splat {0} : {1}", scale, type)),
+    return binary("mulf", x,
+                  op(llvm::formatv("tensor.splat {0} : {1}", scale, type)),
                   type);
   }
   /// State + b k (v - S^T k)^T, or written out.
@@ -183,9 +197,9 @@ public:
   }
   std::string finish(const std::string &next) {
     std::string y = read(next, "%q_t");
-    return body +
-           llvm::formatv("      scan.yield {0}, {1} : {2}, {3}\n", next, y, S, V)
-               .str();
+    return body + llvm::formatv("      scan.yield {0}, {1} : {2}, {3}\n", next,
+                                y, S, V)
+                      .str();
   }
 
   const std::string S, K = "tensor<3xf64>", V = "tensor<2xf64>";
@@ -201,14 +215,14 @@ private:
       mapText += "affine_map<" + maps[i] + ">, ";
       arguments += llvm::formatv("%e{0}: f64, ", i).str();
     }
-    return op(
-        llvm::formatv("linalg.generic {{indexing_maps = [{0}affine_map<(i, j) -> (i, "
-                "j)>], iterator_types = "
-                "[\"parallel\", \"parallel\"]} ins({1} : {2}) outs({3} : {4}) "
-                "{{\n      ^bb0({5}%last: f64):\n"
-                "        {6}\n        linalg.yield {7} : f64\n      } -> {4}",
-                mapText, llvm::join(ins, ", "), llvm::join(types, ", "), empty,
-                S, arguments, inner, result));
+    return op(llvm::formatv(
+        "linalg.generic {{indexing_maps = [{0}affine_map<(i, j) -> (i, "
+        "j)>], iterator_types = "
+        "[\"parallel\", \"parallel\"]} ins({1} : {2}) outs({3} : {4}) "
+        "{{\n      ^bb0({5}%last: f64):\n"
+        "        {6}\n        linalg.yield {7} : f64\n      } -> {4}",
+        mapText, llvm::join(ins, ", "), llvm::join(types, ", "), empty, S,
+        arguments, inner, result));
   }
 
   int style, next = 0;

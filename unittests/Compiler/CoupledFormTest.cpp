@@ -82,18 +82,18 @@ void CoupledStep::change(std::string &state) {
   case 0:
     return decay(state);
   case 1:
-    return set(state,
-               formatv("scan.erase {0} of %E{1} read {2} write {3} strength {4} "
-                       ": {5} of {5}, {6}, {6}, {7}",
-                       state, pick(states), key(), key(), scalar(), S, K, f));
+    return set(
+        state,
+        formatv("scan.erase {0} of %E{1} read {2} write {3} strength {4} "
+                ": {5} of {5}, {6}, {6}, {7}",
+                state, pick(states), key(), key(), scalar(), S, K, f));
   case 2:
     return set(state, formatv("scan.inject {0} key {1} value %v scale {2} : "
                               "{3}, {4}, {5}, {6}",
                               state, key(), scalar(), S, K, V, f));
   case 3: { // a value made of what is read at the entry
-    std::string seen =
-        op(formatv("scan.read %E{0} query {1} : {2}, {3} -> {4}", pick(states),
-                   key(), S, K, V));
+    std::string seen = op(formatv("scan.read %E{0} query {1} : {2}, {3} -> {4}",
+                                  pick(states), key(), S, K, V));
     std::string error = op(formatv("arith.subf %v, {0} : {1}", seen, V));
     return set(state, formatv("scan.inject {0} key {1} value {2} : {3}, {4}, "
                               "{5}",
@@ -101,16 +101,15 @@ void CoupledStep::change(std::string &state) {
   }
   case 4: { // a multiple of another state
     std::string all = op(formatv("tensor.splat {0} : {1}", scalar(), S));
-    std::string part =
-        op(formatv("arith.mulf {0}, {1} : {2}", values[pick(values.size())],
-                   all, S));
+    std::string part = op(formatv("arith.mulf {0}, {1} : {2}",
+                                  values[pick(values.size())], all, S));
     return set(state, formatv("arith.{0} {1}, {2} : {3}",
                               pick(2) ? "addf" : "subf", state, part, S));
   }
   default: {
     std::string quarter = op(formatv("arith.constant dense<0.25> : {0}", S));
-    std::string part = op(formatv("arith.mulf {0}, {1} : {2}", quarter,
-                                  next[pick(states)], S));
+    std::string part = op(
+        formatv("arith.mulf {0}, {1} : {2}", quarter, next[pick(states)], S));
     return set(state, formatv("arith.addf {0}, {1} : {2}", part, state, S));
   }
   }
@@ -142,8 +141,8 @@ std::string CoupledStep::module(int miniBatch, bool reverse) const {
     entryArguments += formatv("%E{0}: {1}, ", i, S);
     results += ", " + state;
   }
-  std::string yielded = llvm::join(next, ", ") + ", " +
-                        llvm::join(outputs, ", ");
+  std::string yielded =
+      llvm::join(next, ", ") + ", " + llvm::join(outputs, ", ");
   std::string yieldTypes;
   for (int i = 0; i < states; ++i)
     yieldTypes += S + ", ";
@@ -206,8 +205,9 @@ static void expectAgrees(uint64_t seed, StringRef type, double limit) {
     return;
   auto program = harness.program();
   for (const check::TensorError &error : harness.run(*program, limit))
-    EXPECT_TRUE(error.passed) << seed << " " << error.name << " " << error.ratio
-                          << "\n" << text;
+    EXPECT_TRUE(error.passed)
+        << seed << " " << error.name << " " << error.ratio << "\n"
+        << text;
 }
 
 TEST(CoupledForm, RandomStepsInDouble) {

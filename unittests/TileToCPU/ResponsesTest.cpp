@@ -111,8 +111,9 @@ TEST_P(Responses, Impulses) {
       for (int64_t t = 0; t < tokens; ++t)
         want(t, s) = y[t];
     }
-    expectNear(run(body, system.inputs(), tokens, tokens),
-               [&](int64_t t, int64_t s) { return want(t, s); }, 1e-5);
+    expectNear(
+        run(body, system.inputs(), tokens, tokens),
+        [&](int64_t t, int64_t s) { return want(t, s); }, 1e-5);
   }
 }
 
@@ -133,8 +134,9 @@ TEST_P(Responses, Initial) {
       std::vector<double> x(count, 0.0), u(tokens, 0.0);
       x[state] = 1;
       std::vector<double> want = system.run(x, u);
-      expectNear(run(body, system.inputs(), tokens, 1),
-                 [&](int64_t t, int64_t) { return want[t]; }, 1e-5);
+      expectNear(
+          run(body, system.inputs(), tokens, 1),
+          [&](int64_t t, int64_t) { return want[t]; }, 1e-5);
     }
 }
 

@@ -1,4 +1,5 @@
-//===- CoefficientSources.h - What coefficients are computed from -*- C++ -*-===//
+//===- CoefficientSources.h - What coefficients are computed from -*- C++
+//-*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 

@@ -89,8 +89,8 @@ void CoupledForm::addPlainOp(Operation *inner) {
                     isa<arith::SubFOp>(inner));
     sums[result] = std::move(sum);
   } else if (isa<arith::NegFOp>(inner)) {
-    Sum sum = scaled(sums[inner->getOperand(0)],
-                     tb.constant(tb.vector(chunk), -1.0));
+    Sum sum =
+        scaled(sums[inner->getOperand(0)], tb.constant(tb.vector(chunk), -1.0));
     sums[result] = std::move(sum);
   } else if (isa<arith::MulFOp>(inner)) {
     bool first = isState(inner->getOperand(0));
@@ -184,8 +184,7 @@ void CoupledForm::addInject(Operation *, Value key, Value value, Value scale) {
   for (int64_t r = 0, e = ranked ? type.getDimSize(0) : 1; r < e; ++r) {
     int64_t rank = ranked ? r : -1;
     Value values = tokens.getInert(value, rank, Along::value);
-    Value scales =
-        scale ? tokens.getInert(scale, rank, Along::none) : Value();
+    Value scales = scale ? tokens.getInert(scale, rank, Along::none) : Value();
     failedOnce |= !values || (scale && !scales);
     if (failedOnce)
       return;
@@ -229,8 +228,7 @@ LogicalResult CoupledForm::collect() {
       return failure();
     sums[factor.getStateResult()] = current;
   }
-  for (Value state :
-       op.getYield().getValues().take_front(op.getNumStates()))
+  for (Value state : op.getYield().getValues().take_front(op.getNumStates()))
     if (!sumOf(state, op.getYield()))
       return failure();
   return success();
@@ -261,13 +259,13 @@ void CoupledForm::mergeWriters() {
   SmallVector<Sum *> seen = rowsThatMatter();
   for (unsigned later = 0; later < writers.size(); ++later)
     for (unsigned first = 0; first < later; ++first) {
-      bool same = writers[first].values && writers[later].values &&
-                  writers[first].key == writers[later].key &&
-                  writers[first].rank == writers[later].rank &&
-                  llvm::all_of(seen, [&](Sum *sum) {
-                    return sum->writers.lookup(first) ==
-                           sum->writers.lookup(later);
-                  });
+      bool same =
+          writers[first].values && writers[later].values &&
+          writers[first].key == writers[later].key &&
+          writers[first].rank == writers[later].rank &&
+          llvm::all_of(seen, [&](Sum *sum) {
+            return sum->writers.lookup(first) == sum->writers.lookup(later);
+          });
       if (!same)
         continue;
       writers[first].values =
@@ -285,8 +283,8 @@ void CoupledForm::emitTransition() {
   ValueRange yielded = op.getYield().getValues();
   for (unsigned i = 0; i < count; ++i) {
     bool carried = i < op.getNumStates();
-    next.push_back(sums[carried ? yielded[i]
-                                : op.getStepBlock()->getArgument(i)]);
+    next.push_back(
+        sums[carried ? yielded[i] : op.getStepBlock()->getArgument(i)]);
     if (!carried)
       continue;
     for (auto &[state, coefficient] : next[i].states)
@@ -298,9 +296,8 @@ void CoupledForm::emitTransition() {
   }
   SmallVector<Sum *> rows = rowsThatMatter();
   for (unsigned i = 0; i < count; ++i)
-    if (i < op.getNumStates() || llvm::any_of(rows, [&](Sum *row) {
-          return row->states.contains(i);
-        }))
+    if (i < op.getNumStates() ||
+        llvm::any_of(rows, [&](Sum *row) { return row->states.contains(i); }))
       active.push_back(i);
   for (unsigned i : active)
     llvm::append_range(transition, listed(next[i].states));
@@ -360,9 +357,9 @@ Value CoupledForm::response(const Sum &row, unsigned writer) {
   Value direct = row.writers.lookup(writer);
   if (!writers[writer].values || (!direct && !reaches(from, row.states)))
     return {};
-  return tb.create<tile::ImpulseResponseOp>(
-      tb.matrix(chunk, chunk), transition, listed(row.states), listed(from),
-      direct ? direct : zero);
+  return tb.create<tile::ImpulseResponseOp>(tb.matrix(chunk, chunk), transition,
+                                            listed(row.states), listed(from),
+                                            direct ? direct : zero);
 }
 
 //===----------------------------------------------------------------------===//
@@ -375,8 +372,8 @@ Value CoupledForm::emitRead(scan::ReadOp read) {
     return {};
   // A carried state's row is the one that the transition has: one response.
   const Sum *row = found;
-  for (auto [i, state] : llvm::enumerate(
-           op.getYield().getValues().take_front(op.getNumStates())))
+  for (auto [i, state] :
+       llvm::enumerate(op.getYield().getValues().take_front(op.getNumStates())))
     if (state == read.getState())
       row = &next[i];
   Value query = tokens.get(read.getQuery(), -1, Along::key);
@@ -402,8 +399,7 @@ Value CoupledForm::withScale(scan::ReadOp read, Value out) {
   double scale = read.getScale().convertToDouble();
   if (scale == 1.0)
     return out;
-  return tb.mul(out,
-                tb.constant(cast<RankedTensorType>(out.getType()), scale));
+  return tb.mul(out, tb.constant(cast<RankedTensorType>(out.getType()), scale));
 }
 
 Value CoupledForm::leave(unsigned state) {
@@ -441,8 +437,7 @@ CoupledForm::emit(ValueRange states, SmallVectorImpl<Value> &outputs) {
       return failure();
     tokens.define(read.getResult(), out);
   }
-  for (Value value :
-       op.getYield().getValues().drop_front(op.getNumStates())) {
+  for (Value value : op.getYield().getValues().drop_front(op.getNumStates())) {
     Value out = tokens.get(value, -1, Along::value);
     if (!out)
       return failure();

@@ -43,9 +43,9 @@ Vectors Emitter::advance(OperandRange transition, const Vectors &numbers,
   SmallVector<Value> all(transition);
   Vectors next;
   for (size_t i = 0; i < numbers.size(); ++i)
-    next.push_back(sumOfProducts(
-        ArrayRef(all).slice(i * numbers.size(), numbers.size()), numbers,
-        token, lanes));
+    next.push_back(
+        sumOfProducts(ArrayRef(all).slice(i * numbers.size(), numbers.size()),
+                      numbers, token, lanes));
   return next;
 }
 
