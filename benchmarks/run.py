@@ -3,6 +3,7 @@
 
 usage: run.py --list
        run.py --suite NAME [--json FILE] [--build FOLDER] [--repeats N] [--python PYTHON]
+       run.py --suite chunk-choice [--level LEVEL] [--calibration FILE]
        run.py --suite gpu-forward [--bin FOLDER] [--bundles FOLDER] [--compile-only] [--dry-run] [--all] [--only TEXT] ...
 
 Ours and the peers run in one process, interleaved: every repeat runs every case
@@ -26,13 +27,26 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 
 
-def use_python(python):
-    """Starts this program again under the Python that has PyTorch."""
+def restart_under(python):
+    """Starts this program again under another Python, or that of the active VIRTUAL_ENV."""
     if not python and os.environ.get("VIRTUAL_ENV"):
         python = os.path.join(os.environ["VIRTUAL_ENV"], "bin", "python")
     if python and os.path.abspath(python) != os.path.abspath(sys.executable) and not os.environ.get("PRISM_BENCH_PYTHON"):
         os.environ["PRISM_BENCH_PYTHON"] = python
         os.execv(python, [python] + sys.argv)
+
+
+def use_numpy(python):
+    restart_under(python)
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        sys.exit(f"run.py: {sys.executable} has no NumPy; give a Python that does, --python PYTHON")
+
+
+def use_python(python):
+    """Starts this program again under the Python that has PyTorch."""
+    restart_under(python)
     try:
         import torch  # noqa: F401
     except ImportError:
@@ -195,7 +209,14 @@ def gpu_forward(options):
     return suite.gpu_forward(options)
 
 
-SUITES = {"cpu-gated-deltanet": cpu_gated_deltanet, "gpu-forward": gpu_forward}
+def chunk_choice(options):
+    """The chosen chunk and schedule against a sweep on this CPU: 30 shapes, five families; no peers."""
+    import chunk_choice as suite
+
+    return suite.chunk_choice(options, processor())
+
+
+SUITES = {"cpu-gated-deltanet": cpu_gated_deltanet, "gpu-forward": gpu_forward, "chunk-choice": chunk_choice}
 
 
 def show(rows):
@@ -219,6 +240,9 @@ def arguments():
     parser.add_argument("--repeats", type=int, default=40, help="at least 30 (default 40)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--python", help="the Python that has PyTorch")
+    choice = parser.add_argument_group("chunk-choice")
+    choice.add_argument("--level", choices=("x86-64-v3", "x86-64-v4"), help="CPU level (default: the best that this CPU runs)")
+    choice.add_argument("--calibration", metavar="FILE", help="choose by this file instead of measuring the machine in the same run")
     gpu = parser.add_argument_group("gpu-forward")
     gpu.add_argument("--bin", metavar="FOLDER", help="where prism-compile is (default: BUILD/bin)")
     gpu.add_argument("--target", default="cuda:sm_90a", help="what to compile for (default cuda:sm_90a)")
@@ -247,18 +271,20 @@ def main():
     if options.compile_only and not options.bundles:
         parser.error("--compile-only needs --bundles FOLDER, where the bundles go")
     options.bin = options.bin or os.path.join(options.build, "bin")
-    if not options.compile_only:
+    if options.suite == "chunk-choice":
+        use_numpy(options.python)
+    elif not options.compile_only:
         use_python(options.python)
     sys.path.insert(0, HERE)
     rows = SUITES[options.suite](options)
-    if options.suite != "gpu-forward":  # which shows each row as it comes
+    if options.suite == "cpu-gated-deltanet":  # the others show each row as it comes
         show(rows)
     if options.json and rows:
         with open(options.json + ".part", "w", encoding="utf-8") as file:
             json.dump({"suite": options.suite, "rows": rows}, file, indent=2)
             file.write("\n")
         os.replace(options.json + ".part", options.json)
-    return 0
+    return 1 if any(row.get("missed") for row in rows or []) else 0
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ set_target_properties(PrismC PROPERTIES EXPORT_NAME C)
 set_target_properties(PrismRuntime PROPERTIES EXPORT_NAME Runtime)
 set_target_properties(PrismC PrismCompilerLibrary PROPERTIES
   INSTALL_RPATH "$ORIGIN;${LLVM_LIBRARY_DIR}")
-set_target_properties(prism-compile prism-opt prism-lsp-server prism-reduce PROPERTIES
+set_target_properties(prism-calibrate prism-compile prism-opt prism-lsp-server prism-reduce PROPERTIES
   INSTALL_RPATH "${LLVM_LIBRARY_DIR}")
 
 install(TARGETS PrismC PrismRuntime EXPORT PrismTargets
@@ -17,7 +17,8 @@ install(TARGETS PrismC PrismRuntime EXPORT PrismTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS PrismCompilerLibrary LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS prism-compile prism-opt prism-run prism-lsp-server prism-reduce RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS prism-calibrate prism-compile prism-opt prism-run prism-lsp-server prism-reduce
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/prism-c include/prism-runtime DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

@@ -92,6 +92,7 @@ config.substitutions.append(("%prism_src", config.prism_source_dir))
 config.substitutions.append(("%prism_build", config.prism_binary_dir))
 tools = [
     ToolSubst("prism-opt", extra_args=["--verify-roundtrip"] if roundtrip else []),
+    ToolSubst("prism-calibrate", unresolved="ignore"),
     ToolSubst("prism-compile", unresolved="ignore"),
     ToolSubst("prism-run", unresolved="ignore"),
     ToolSubst("prism-lsp-server", unresolved="ignore"),

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
+#include "Machine.h"
 #include "Prism/Compiler/Compiler.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
 #include "Segments.h"
@@ -21,26 +22,26 @@ static std::string scheduleName(const Unit &unit) {
 }
 
 int64_t prism::stepsTakenRecurrent(scan::RecurrenceOp op,
-                                   ArrayRef<Unit> units) {
+                                   ArrayRef<Unit> units,
+                                   const CompileOptions &options) {
   const Unit &first = units.front();
   if (units.back().plan.getSchedule() == first.plan.getSchedule())
     return 0;
-  return scan::recurrentUpTo(op,
-                             first.target.isCuda() ? scan::PlanTarget::cuda
-                                                   : scan::PlanTarget::cpu,
+  return scan::recurrentUpTo(op, first.plan, planMachine(first.target, options),
                              /*tensorCores=*/bool(first.roles));
 }
 
 /// Rows of the decision table for the units of one target: short sequences go
 /// recurrent, of several units of a schedule each has its heads, and long
 /// sequences of few heads are split.
-static std::vector<runtime::ChoiceRow> makeChoice(scan::RecurrenceOp op,
-                                                  ArrayRef<Unit> units) {
+static std::vector<runtime::ChoiceRow>
+makeChoice(scan::RecurrenceOp op, ArrayRef<Unit> units,
+           const CompileOptions &options) {
   bool isCuda = units.front().target.isCuda();
   auto target = isCuda ? runtime::Target::Cuda : runtime::Target::Cpu;
   std::vector<runtime::ChoiceRow> choice;
   scan::Schedule first = units.front().plan.getSchedule();
-  if (int64_t upTo = stepsTakenRecurrent(op, units)) {
+  if (int64_t upTo = stepsTakenRecurrent(op, units, options)) {
     choice.push_back({target, upTo, INT64_MAX, scheduleName(units.back())});
     if (upTo == INT64_MAX)
       return choice; // at any length
@@ -75,8 +76,10 @@ static bool isSame(const runtime::ChoiceRow &a, const runtime::ChoiceRow &b) {
 /// Several chips, or levels of a CPU, share the rows of the one named first; a
 /// note says so where another would have others.
 static std::string addChoice(runtime::EntryInfo &entry, scan::RecurrenceOp op,
-                             ArrayRef<Unit> units, std::string &firstTarget) {
-  std::vector<runtime::ChoiceRow> rows = makeChoice(op, units), shared;
+                             ArrayRef<Unit> units,
+                             const CompileOptions &options,
+                             std::string &firstTarget) {
+  std::vector<runtime::ChoiceRow> rows = makeChoice(op, units, options), shared;
   for (const runtime::ChoiceRow &row : entry.choice)
     if (row.target == rows.front().target)
       shared.push_back(row);
@@ -210,7 +213,7 @@ LogicalResult BundleBuilder::addEntry(func::FuncOp function,
       used.push_back(*kernels);
     }
     std::string note =
-        addChoice(info, op, *units, firstTarget[target.isCuda()]);
+        addChoice(info, op, *units, options, firstTarget[target.isCuda()]);
     if (!note.empty())
       notes.push_back(std::move(note));
   }

@@ -114,7 +114,8 @@ static Plan describePlan(const Unit &unit, const Recurrence &recurrence,
   return plan;
 }
 
-Entry explain::explainEntry(func::FuncOp function, ArrayRef<Unit> units) {
+Entry explain::explainEntry(func::FuncOp function, ArrayRef<Unit> units,
+                            const CompileOptions &options) {
   scan::RecurrenceOp op;
   function.walk([&](scan::RecurrenceOp found) { op = found; });
   Entry entry;
@@ -134,7 +135,7 @@ Entry explain::explainEntry(func::FuncOp function, ArrayRef<Unit> units) {
         [&](const Unit &unit) { return unit.target.str() == wanted.str(); });
     explain::Target target =
         describeTarget(wanted, element.getIntOrFloatBitWidth());
-    target.recurrentUpTo = stepsTakenRecurrent(op, its);
+    target.recurrentUpTo = stepsTakenRecurrent(op, its, options);
     for (const Unit &unit : its)
       target.plans.push_back(
           describePlan(unit, entry.recurrence, cost, target, element.isF64()));

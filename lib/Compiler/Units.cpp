@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
+#include "Machine.h"
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
 #include "Prism/Conversion/TileToGPU/TileToGPU.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
@@ -58,6 +59,27 @@ prism::parseTargets(ModuleOp module, ArrayRef<std::string> targets) {
     parsed.push_back(*target);
   }
   return parsed;
+}
+
+scan::PlanMachine prism::planMachine(const targetinfo::Target &target,
+                                     const CompileOptions &options) {
+  if (target.isCuda())
+    return {scan::PlanTarget::cuda, {}};
+  auto machine = scan::PlanMachine::cpuLevels(target.levels());
+  if (options.calibration)
+    (void)machine.calibrate(*options.calibration); // checked by buildUnits
+  return machine;
+}
+
+/// A calibration that knows no level of the target is an error.
+static LogicalResult checkCalibration(func::FuncOp entry,
+                                      const targetinfo::Target &target,
+                                      const CompileOptions &options) {
+  if (!options.calibration || target.isCuda())
+    return success();
+  auto machine = scan::PlanMachine::cpuLevels(target.levels());
+  std::string error = machine.calibrate(*options.calibration);
+  return error.empty() ? success() : LogicalResult(entry.emitError(error));
 }
 
 static scan::RecurrenceOp recurrenceOf(func::FuncOp entry) {
@@ -147,10 +169,13 @@ static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op,
   if (op.getMiniBatch()) {
     // A mini-batch is a chunk; nothing else has its entry.
     int64_t steps = *op.getMiniBatch();
-    if (steps > 256 || wish.given.chunk.value_or(steps) != steps ||
-        wish.given.schedule == scan::Schedule::recurrent)
+    bool stepping = wish.given.schedule == scan::Schedule::recurrent;
+    int64_t chunk = wish.given.chunk.value_or(steps);
+    if (steps > 256 || chunk != steps || stepping)
       return entry.emitError("plan: mini-batches of ")
-             << steps << " steps take chunks of that size, at most 256";
+             << steps << " steps take chunks of that size, at most 256, found "
+             << (stepping ? "the recurrent schedule"
+                          : "chunk " + std::to_string(chunk));
     wish.given.schedule = scan::Schedule::chunk;
     wish.given.chunk = steps;
   }
@@ -353,21 +378,46 @@ static FailureOr<Unit> buildCudaUnit(func::FuncOp entry,
 static FailureOr<Unit> buildPlainUnit(func::FuncOp entry, scan::RecurrenceOp op,
                                       scan::Schedule schedule,
                                       const targetinfo::Target &target,
-                                      const PlanOverride &given) {
-  SmallVector<scan::PlanAttr> candidates = scan::candidatePlans(
-      op, schedule,
-      target.isCuda() ? scan::PlanTarget::cuda : scan::PlanTarget::cpu);
+                                      const PlanOverride &given,
+                                      const CompileOptions &options) {
+  SmallVector<scan::PlanAttr> candidates =
+      scan::candidatePlans(op, schedule, planMachine(target, options));
   if (!canSplitValues(op))
     for (scan::PlanAttr &plan : candidates)
       plan = scan::PlanAttr::get(plan.getContext(), plan.getSchedule(),
                                  plan.getChunk(), 0, plan.getStages());
   if (target.isCuda())
     return buildCudaUnit(entry, candidates, target, given);
+  if (int64_t stages = given.stages.value_or(1); stages != 1)
+    return entry.emitError("plan: expected 1 stage on ")
+           << target.str() << ", whose code copies nothing ahead, found "
+           << stages;
   scan::PlanAttr plan = withOverride(candidates.front(), given);
   FailureOr<OwningOpRef<ModuleOp>> module = buildTileModule(entry, plan);
   if (failed(module))
     return failure();
   return Unit{entry.getName().str(), target, plan, std::move(*module), {}, {}};
+}
+
+/// Says why the plans of a CPU's units are what they are, and which is for
+/// which sequences. A stepping entry has no choice.
+static void explainPlans(scan::RecurrenceOp op, MutableArrayRef<Unit> units,
+                         const scan::PlanMachine &machine) {
+  auto kind = op->getParentOfType<func::FuncOp>()->getAttrOfType<StringAttr>(
+      scan::kEntryAttr);
+  if (kind.getValue() == "decode" || machine.target != scan::PlanTarget::cpu)
+    return;
+  Unit &first = units.front(), &last = units.back();
+  llvm::append_range(first.remarks, scan::explainPlan(op, first.plan, machine));
+  if (first.plan.getSchedule() == last.plan.getSchedule())
+    return;
+  int64_t upTo =
+      scan::recurrentUpTo(op, first.plan, machine, /*tensorCores=*/false);
+  last.remarks.push_back(
+      upTo == INT64_MAX
+          ? "for sequences of any length; the chunk kernel is for callers who "
+            "ask for it"
+          : "for sequences of up to " + std::to_string(upTo) + " steps");
 }
 
 /// Adds the unit that splits sequences, beside the whole ones or, where the
@@ -417,6 +467,8 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
   scan::RecurrenceOp op = recurrenceOf(entry);
   if (!op)
     return refuseEntry(entry);
+  if (failed(checkCalibration(entry, target, options)))
+    return failure();
   std::vector<Remark> remarks;
   dropMiniBatchesOfOne(op);
   bool serial = scan::isSerial(op);
@@ -454,7 +506,8 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
       found = std::move(*some);
     }
     if (found.empty()) {
-      auto plain = buildPlainUnit(entry, op, schedule, target, wish->given);
+      auto plain =
+          buildPlainUnit(entry, op, schedule, target, wish->given, options);
       if (failed(plain))
         return failure();
       if (!whyNot.empty())
@@ -470,5 +523,6 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
       units.push_back(std::move(unit));
     }
   }
+  explainPlans(op, units, planMachine(target, options));
   return units;
 }

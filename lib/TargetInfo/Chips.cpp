@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
+#include "Prism/TargetInfo/CPUCosts.h"
 #include "Prism/TargetInfo/TargetInfo.h"
 
 using namespace llvm;
@@ -76,6 +77,6 @@ std::optional<GPUInfo> prism::targetinfo::lookupChip(StringRef name) {
 
 int64_t prism::targetinfo::peakFlopsPerCycle(StringRef level,
                                              int64_t elementBits) {
-  int64_t vectorBits = level == "x86-64-v4" ? 512 : 256, units = 2;
-  return units * 2 * vectorBits / elementBits;
+  constexpr int64_t kUnits = 2;
+  return kUnits * 2 * vectorRegisters(level).lanes(elementBits);
 }

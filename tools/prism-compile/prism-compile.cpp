@@ -43,6 +43,11 @@ static cl::opt<std::string> emit(
 static cl::opt<std::string>
     plan("plan", cl::desc("JSON file with a plan, for all entries or by entry"),
          cl::value_desc("file"), cl::cat(category));
+static cl::opt<std::string>
+    calibration("calibration",
+                cl::desc("costs of the CPU to choose chunks for, a file that "
+                         "prism-calibrate wrote (default: a table)"),
+                cl::value_desc("file"), cl::cat(category));
 static cl::opt<bool> expand(
     "expand",
     cl::desc("print the spec written out: no family, all defaults in place"),
@@ -224,7 +229,7 @@ explainEntries(ModuleOp module, const CompileOptions &options) {
       for (Unit &unit : *some)
         units.push_back(std::move(unit));
     }
-    explained.push_back(explain::explainEntry(entry, units));
+    explained.push_back(explain::explainEntry(entry, units, options));
   }
   return explained;
 }
@@ -248,6 +253,20 @@ static LogicalResult explainModel(const driver::Model &in,
   if (llvm::Error error = writeFileAtomically(explainHtml, page))
     return usageError("--explain-html: " + llvm::toString(std::move(error)));
   llvm::outs() << "wrote " << explainHtml << "\n";
+  return success();
+}
+
+static LogicalResult readCalibration(CompileOptions &options) {
+  if (calibration.empty())
+    return success();
+  auto text = llvm::MemoryBuffer::getFile(calibration);
+  if (!text)
+    return usageError("cannot read '" + calibration +
+                      "': " + text.getError().message());
+  auto costs = targetinfo::readCalibration((*text)->getBuffer(), calibration);
+  if (!costs)
+    return usageError(llvm::toString(costs.takeError()));
+  options.calibration = std::move(*costs);
   return success();
 }
 
@@ -297,6 +316,8 @@ static int run(MLIRContext &context) {
     options.plans = std::move(*plans);
   }
 
+  if (failed(readCalibration(options)))
+    return 1;
   if (explainFlag || !explainHtml.empty()) {
     if (failed(explainModel(*in, options)))
       return 1;

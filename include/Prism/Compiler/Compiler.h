@@ -14,6 +14,7 @@
 
 #include "Prism/Dialect/Scan/IR/Scan.h"
 #include "Prism/Target/Bundle/Bundle.h"
+#include "Prism/TargetInfo/CPUCosts.h"
 #include "Prism/TargetInfo/TargetInfo.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <functional>
@@ -37,6 +38,9 @@ struct CompileOptions {
   std::vector<std::string> entries;
   /// By entry name; "" holds for every entry without its own.
   std::map<std::string, PlanOverride> plans;
+  /// What work costs on the CPU that is compiled for; without, a table of one
+  /// machine per level.
+  std::optional<targetinfo::Calibration> calibration = std::nullopt;
   /// Assemble PTX to cubin where ptxas is found.
   bool assemble = true;
   /// Recurrences without a parallel form are taken step by step, on the CPU;
@@ -105,7 +109,8 @@ mlir::FailureOr<std::vector<Unit>> buildUnits(mlir::func::FuncOp entry,
 
 /// Up to so many steps a sequence is taken by the last of an entry's units on a
 /// target, token by token; 0 where there is one schedule.
-int64_t stepsTakenRecurrent(scan::RecurrenceOp op, llvm::ArrayRef<Unit> units);
+int64_t stepsTakenRecurrent(scan::RecurrenceOp op, llvm::ArrayRef<Unit> units,
+                            const CompileOptions &options);
 
 /// A kernel of a unit, with its code once it is finished.
 struct CompiledKernel {

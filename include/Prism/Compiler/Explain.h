@@ -105,7 +105,8 @@ struct Entry {
 };
 
 /// The units are those of buildUnits, target by target; at least one.
-Entry explainEntry(mlir::func::FuncOp entry, llvm::ArrayRef<Unit> units);
+Entry explainEntry(mlir::func::FuncOp entry, llvm::ArrayRef<Unit> units,
+                   const CompileOptions &options);
 
 /// What is said of an entry that has prefix scans and no recurrence.
 std::optional<Entry> explainPrefixes(mlir::func::FuncOp entry);

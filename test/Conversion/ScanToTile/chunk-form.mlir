@@ -24,7 +24,8 @@
 func.func @tied(%q: tensor<?x?x8xf32>, %v: tensor<?x?x4xf32>, %g: tensor<?x?xf32>, %b: tensor<?x?xf32>)
     -> (tensor<?x?x4xf32>, tensor<?x1x8x4xf32>) attributes {scan.entry = "forward"} {
   %o, %s = scan.recurrence ins(%q as "btk", %v as "btv", %g as "bt", %b as "bt"
-      : tensor<?x?x8xf32>, tensor<?x?x4xf32>, tensor<?x?xf32>, tensor<?x?xf32>) outs("btv") finals("nhkv") {
+      : tensor<?x?x8xf32>, tensor<?x?x4xf32>, tensor<?x?xf32>, tensor<?x?xf32>) outs("btv") finals("nhkv")
+      plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
   ^bb0(%S: tensor<8x4xf32>, %kt: tensor<8xf32>, %vt: tensor<4xf32>, %gt: f32, %bt: f32):
     %1 = scan.decay %S by %gt along scalar : tensor<8x4xf32>, f32
     %2 = scan.erase %1 read %kt write %kt strength %bt : tensor<8x4xf32>, tensor<8xf32>, tensor<8xf32>, f32
@@ -46,7 +47,8 @@ func.func @tied(%q: tensor<?x?x8xf32>, %v: tensor<?x?x4xf32>, %g: tensor<?x?xf32
 func.func @chained(%k: tensor<?x?x8xf32>, %a: tensor<?x?x8xf32>, %v: tensor<?x?x4xf32>, %b: tensor<?x?xf32>)
     -> (tensor<?x?x4xf32>, tensor<?x1x8x4xf32>) attributes {scan.entry = "forward"} {
   %o, %s = scan.recurrence reverse ins(%k as "btk", %a as "btk", %v as "btv", %b as "bt"
-      : tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x4xf32>, tensor<?x?xf32>) outs("btv") finals("nhkv") {
+      : tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x4xf32>, tensor<?x?xf32>) outs("btv") finals("nhkv")
+      plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
   ^bb0(%S: tensor<8x4xf32>, %kt: tensor<8xf32>, %at: tensor<8xf32>, %vt: tensor<4xf32>, %bt: f32):
     %y = scan.read %S query %kt : tensor<8x4xf32>, tensor<8xf32> -> tensor<4xf32>
     %1 = scan.erase %S read %kt write %kt strength %bt : tensor<8x4xf32>, tensor<8xf32>, tensor<8xf32>, f32
@@ -63,7 +65,8 @@ func.func @chained(%k: tensor<?x?x8xf32>, %a: tensor<?x?x8xf32>, %v: tensor<?x?x
 // CHECK: tile.mask_rows
 func.func @computed(%k: tensor<?x?x8xf32>, %g: tensor<?x?xf32>)
     -> (tensor<?x?x8xf32>, tensor<?x1x8x8xf32>) attributes {scan.entry = "forward"} {
-  %o, %s = scan.recurrence ins(%k as "btk", %g as "bt" : tensor<?x?x8xf32>, tensor<?x?xf32>) outs("btv") finals("nhkv") {
+  %o, %s = scan.recurrence ins(%k as "btk", %g as "bt" : tensor<?x?x8xf32>, tensor<?x?xf32>) outs("btv") finals("nhkv")
+      plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
   ^bb0(%S: tensor<8x8xf32>, %kt: tensor<8xf32>, %gt: f32):
     %e = math.exp %gt : f32
     %n = arith.negf %e : f32
@@ -99,7 +102,8 @@ func.func @computed(%k: tensor<?x?x8xf32>, %g: tensor<?x?xf32>)
 func.func @per_key(%q: tensor<?x?x8xf32>, %k: tensor<?x?x8xf32>, %v: tensor<?x?x4xf32>, %g: tensor<?x?x8xf32>, %b: tensor<?x?xf32>)
     -> (tensor<?x?x4xf32>, tensor<?x1x8x4xf32>) attributes {scan.entry = "forward"} {
   %o, %s = scan.recurrence ins(%q as "btk", %k as "btk", %v as "btv", %g as "btk", %b as "bt"
-      : tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x4xf32>, tensor<?x?x8xf32>, tensor<?x?xf32>) outs("btv") finals("nhkv") {
+      : tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x4xf32>, tensor<?x?x8xf32>, tensor<?x?xf32>) outs("btv") finals("nhkv")
+      plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
   ^bb0(%S: tensor<8x4xf32>, %qt: tensor<8xf32>, %kt: tensor<8xf32>, %vt: tensor<4xf32>, %gt: tensor<8xf32>, %bt: f32):
     %1 = scan.decay %S by %gt along key : tensor<8x4xf32>, tensor<8xf32>
     %2 = scan.erase %1 read %kt write %kt strength %bt : tensor<8x4xf32>, tensor<8xf32>, tensor<8xf32>, f32
@@ -122,7 +126,8 @@ func.func @per_key(%q: tensor<?x?x8xf32>, %k: tensor<?x?x8xf32>, %v: tensor<?x?x
 func.func @before_the_decay(%a: tensor<?x?x8xf32>, %v: tensor<?x?x4xf32>, %g: tensor<?x?x8xf32>, %b: tensor<?x?xf32>)
     -> (tensor<?x?x4xf32>, tensor<?x1x8x4xf32>) attributes {scan.entry = "forward"} {
   %o, %s = scan.recurrence ins(%a as "btk", %v as "btv", %g as "btk", %b as "bt"
-      : tensor<?x?x8xf32>, tensor<?x?x4xf32>, tensor<?x?x8xf32>, tensor<?x?xf32>) outs("btv") finals("nhkv") {
+      : tensor<?x?x8xf32>, tensor<?x?x4xf32>, tensor<?x?x8xf32>, tensor<?x?xf32>) outs("btv") finals("nhkv")
+      plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
   ^bb0(%S: tensor<8x4xf32>, %at: tensor<8xf32>, %vt: tensor<4xf32>, %gt: tensor<8xf32>, %bt: f32):
     %1 = scan.decay %S by %gt along key : tensor<8x4xf32>, tensor<8xf32>
     %2 = scan.decay %1 by %bt along scalar : tensor<8x4xf32>, f32

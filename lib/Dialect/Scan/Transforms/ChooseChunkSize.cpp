@@ -1,18 +1,23 @@
 //===- ChooseChunkSize.cpp - Schedule, chunk and value block --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ChooseChunkSize.cpp - Schedule, chunk and value block --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One function of element type, target and sizes for now; measurements behind
-// the numbers stand in docs/decisions/20261129-cpu-code.md.
+// On CPUs by predicted times (CostModel.h), on GPUs by what was measured.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Prism/Dialect/Scan/Transforms/CostModel.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
+#include "Prism/TargetInfo/TargetInfo.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <limits>
 
 using namespace mlir;
 using namespace prism::scan;
+using namespace prism::targetinfo;
 
 namespace prism::scan {
 #define GEN_PASS_DEF_SCANCHOOSECHUNKSIZE
@@ -23,35 +28,38 @@ static RankedTensorType stateOf(RecurrenceOp op) {
   return cast<RankedTensorType>(op.getStateArgument(0).getType());
 }
 
-/// Token by token, the state is read and written every step: columns are split
-/// so that a block of it stays in the first-level cache (0: no split).
-static int64_t recurrentValueBlock(RankedTensorType state) {
-  constexpr int64_t kCacheBytes = 32 * 1024, kColumns = 16;
-  int64_t bytes = state.getElementTypeBitWidth() / 8;
-  int64_t columns =
-      kCacheBytes / (bytes * state.getDimSize(0)) / kColumns * kColumns;
-  columns = std::max(columns, kColumns);
-  return columns >= state.getDimSize(1) ? 0 : columns;
+/// Where the model says nothing: few passes over the state, and enough steps to
+/// fill a register tile.
+constexpr int64_t kPlainChunk = 16;
+
+static PlanAttr cpuPlan(RecurrenceOp op, Schedule schedule,
+                        const PlanMachine &machine) {
+  RankedTensorType state = stateOf(op);
+  auto plan = [&](int64_t chunk, int64_t valueBlock) {
+    return PlanAttr::get(op.getContext(), schedule, chunk, valueBlock,
+                         /*stages=*/1);
+  };
+  if (schedule == Schedule::recurrent)
+    return plan(1, recurrentValueBlock(state.getDimSize(0), state.getDimSize(1),
+                                       state.getElementTypeBitWidth()));
+  std::optional<ScanWork> work = ScanWork::of(op);
+  return plan(work ? chooseChunk(*work, machine.cpu) : kPlainChunk, 0);
 }
 
 SmallVector<PlanAttr> prism::scan::candidatePlans(RecurrenceOp op,
                                                   Schedule schedule,
-                                                  PlanTarget target) {
+                                                  const PlanMachine &machine) {
+  if (op.getMiniBatch()) // nothing else has its entry
+    return {PlanAttr::get(op.getContext(), Schedule::chunk, *op.getMiniBatch(),
+                          /*value_block=*/0, /*stages=*/1)};
+  if (machine.target == PlanTarget::cpu)
+    return {cpuPlan(op, schedule, machine)};
   SmallVector<PlanAttr> plans;
   auto add = [&](int64_t chunk, int64_t valueBlock) {
     plans.push_back(PlanAttr::get(op.getContext(), schedule, chunk, valueBlock,
                                   /*stages=*/1));
   };
   int64_t values = stateOf(op).getDimSize(1);
-  if (target == PlanTarget::cpu) {
-    // Work per token grows with the chunk; 16 tokens already fill the vector
-    // units' register tiles (measured best at K = V = 64, 128 and 256).
-    if (schedule == Schedule::chunk)
-      add(16, 0);
-    else
-      add(1, recurrentValueBlock(stateOf(op)));
-    return plans;
-  }
   if (schedule == Schedule::recurrent) {
     // The state lives in registers: 32 columns a warp-wide block.
     add(1, std::min<int64_t>(values, 32));
@@ -70,34 +78,64 @@ SmallVector<PlanAttr> prism::scan::candidatePlans(RecurrenceOp op,
   return plans;
 }
 
-int64_t prism::scan::recurrentUpTo(RecurrenceOp op, PlanTarget target,
+int64_t prism::scan::recurrentUpTo(RecurrenceOp op, PlanAttr chunked,
+                                   const PlanMachine &machine,
                                    bool tensorCores) {
   // A chunk of 64 costs on tensor cores what some dozen steps cost without.
+  constexpr int64_t kFewSteps = 15;
   if (tensorCores)
-    return 15;
+    return kFewSteps;
   // The plain SIMT chunk form is slower than stepping with the state in
   // registers (an H200, K = V = 128, 16 heads, T = 2048: 2.10 against 1.54 ms).
-  if (target == PlanTarget::cuda)
+  if (machine.target == PlanTarget::cuda)
     return std::numeric_limits<int64_t>::max();
-  // Small states: stepping costs less than the chunk form's products (measured
-  // at 16 x 16 and 32 x 32; at 64 x 64 the chunk form is ahead).
-  RankedTensorType state = stateOf(op);
-  bool small = state.getDimSize(0) * state.getDimSize(1) <= 32 * 32;
-  return small ? std::numeric_limits<int64_t>::max() : 15;
+  std::optional<ScanWork> work = ScanWork::of(op);
+  return work ? stepsUpTo(*work, chunked.getChunk(), machine.cpu) : kFewSteps;
+}
+
+PlanMachine PlanMachine::cpuLevels(ArrayRef<std::string> levels) {
+  PlanMachine machine;
+  for (StringRef level : levels)
+    machine.cpu.push_back(builtinCPUCosts(level));
+  return machine;
+}
+
+SmallVector<std::string> prism::scan::explainPlan(RecurrenceOp op,
+                                                  PlanAttr plan,
+                                                  const PlanMachine &machine) {
+  SmallVector<std::string> lines;
+  if (op.getMiniBatch()) {
+    lines.push_back("mini-batches of " + std::to_string(*op.getMiniBatch()) +
+                    " steps are the chunks; their size belongs to the model "
+                    "and is not chosen");
+    return lines;
+  }
+  if (isSerial(op)) {
+    lines.push_back("serial: no larger chunk than a step is the same model");
+    return lines;
+  }
+  if (machine.target != PlanTarget::cpu)
+    return lines;
+  if (std::optional<ScanWork> work = ScanWork::of(op)) {
+    PlanShape shape{plan.getSchedule(), plan.getChunk(), plan.getValueBlock()};
+    for (const CPUCosts &costs : machine.cpu)
+      lines.push_back(describePredictions(*work, shape, costs));
+  }
+  return lines;
 }
 
 namespace {
 struct ChooseChunkSizePass
     : prism::scan::impl::ScanChooseChunkSizeBase<ChooseChunkSizePass> {
   using ScanChooseChunkSizeBase::ScanChooseChunkSizeBase;
+
+  LogicalResult readMachine(PlanMachine &machine);
+  void plan(RecurrenceOp op, Schedule wanted, const PlanMachine &machine);
   void runOnOperation() override {
-    if (target != "cpu" && target != "cuda") {
-      getOperation().emitError(
-          "scan-choose-chunk-size: target must be cpu or cuda, found '")
-          << target << "'";
-      return signalPassFailure();
-    }
     std::optional<Schedule> wanted = symbolizeSchedule(schedule);
+    PlanMachine machine;
+    if (failed(readMachine(machine)))
+      return signalPassFailure();
     if (!wanted) {
       getOperation().emitError("scan-choose-chunk-size: schedule must be chunk "
                                "or recurrent, found '")
@@ -106,20 +144,82 @@ struct ChooseChunkSizePass
     }
     getOperation().walk(keepPrefixChunk);
     getOperation().walk([&](RecurrenceOp op) {
-      if (op.getPlanAttr())
-        return;
-      Schedule chosen = *wanted;
-      std::string reason;
-      if (Operation *factor = findFactorWithoutChunkForm(op, reason);
-          factor && chosen == Schedule::chunk) {
-        remark::missed(factor->getLoc(),
-                       remark::RemarkOpts::name("ChunkForm").category("scan"))
-            << reason;
-        chosen = Schedule::recurrent;
-      }
-      PlanTarget where = target == "cpu" ? PlanTarget::cpu : PlanTarget::cuda;
-      op.setPlanAttr(candidatePlans(op, chosen, where).front());
+      if (!op.getPlanAttr())
+        plan(op, *wanted, machine);
     });
   }
 };
 } // namespace
+
+LogicalResult ChooseChunkSizePass::readMachine(PlanMachine &machine) {
+  if (target != "cpu" && target != "cuda")
+    return getOperation().emitError(
+               "scan-choose-chunk-size: target must be cpu or cuda, found '")
+           << target << "'";
+  if (target == "cuda") {
+    machine.target = PlanTarget::cuda;
+    return success();
+  }
+  for (const std::string &level : levels)
+    if (!llvm::is_contained(cpuLevelNames(), level))
+      return getOperation().emitError("scan-choose-chunk-size: expected the "
+                                      "levels x86-64-v3 or x86-64-v4, found '")
+             << level << "'";
+  SmallVector<std::string> all(levels.begin(), levels.end());
+  if (all.empty())
+    all.assign(cpuLevelNames().begin(), cpuLevelNames().end());
+  machine = PlanMachine::cpuLevels(all);
+  if (calibration.empty())
+    return success();
+  auto text = llvm::MemoryBuffer::getFile(calibration);
+  if (!text)
+    return getOperation().emitError("scan-choose-chunk-size: cannot read '")
+           << calibration << "': " << text.getError().message();
+  auto costs = readCalibration((*text)->getBuffer(), calibration);
+  if (!costs)
+    return getOperation().emitError(llvm::toString(costs.takeError()));
+  std::string error = machine.calibrate(*costs);
+  return error.empty() ? success()
+                       : LogicalResult(getOperation().emitError(error));
+}
+
+std::string PlanMachine::calibrate(const Calibration &calibration) {
+  std::vector<CPUCosts> known;
+  for (const CPUCosts &costs : cpu)
+    if (auto found = calibration.levels.find(costs.level);
+        found != calibration.levels.end())
+      known.push_back(found->second);
+  if (known.empty() && !cpu.empty()) {
+    std::string wanted, there;
+    for (const CPUCosts &costs : cpu)
+      wanted += (wanted.empty() ? "" : " or ") + costs.level;
+    for (const auto &[level, costs] : calibration.levels)
+      there += (there.empty() ? "" : ", ") + level;
+    return calibration.file + ": /levels: expected " + wanted +
+           ", which the target is compiled for, found " + there;
+  }
+  cpu = std::move(known);
+  return "";
+}
+
+void ChooseChunkSizePass::plan(RecurrenceOp op, Schedule wanted,
+                               const PlanMachine &machine) {
+  auto options = remark::RemarkOpts::name("ChunkForm").category("scan");
+  std::string reason;
+  Schedule chosen = wanted;
+  if (op.getMiniBatch()) {
+    chosen = Schedule::chunk;
+  } else if (isSerial(op)) {
+    chosen = Schedule::recurrent;
+  } else if (Operation *factor = findFactorWithoutChunkForm(op, reason);
+             factor && chosen == Schedule::chunk) {
+    remark::missed(factor->getLoc(), options) << reason;
+    chosen = Schedule::recurrent;
+  }
+  PlanAttr plan = candidatePlans(op, chosen, machine).front();
+  op.setPlanAttr(plan);
+  for (const std::string &line : explainPlan(op, plan, machine))
+    remark::passed(op.getLoc(),
+                   remark::RemarkOpts::name("Plan").category("scan"))
+        << line;
+}

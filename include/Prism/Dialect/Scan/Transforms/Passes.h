@@ -7,6 +7,7 @@
 
 #include "Prism/Analysis/StateFlow.h"
 #include "Prism/Dialect/Scan/IR/Scan.h"
+#include "Prism/TargetInfo/CPUCosts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 
@@ -14,14 +15,33 @@ namespace prism::scan {
 
 enum class PlanTarget { cpu, cuda };
 
-/// The plans to try for a schedule on a target, best first. A GPU has several:
-/// the first whose tiles fit the chip's shared memory is taken.
+/// What plans are made for.
+struct PlanMachine {
+  PlanTarget target = PlanTarget::cpu;
+  /// Of a CPU the costs at each level that is compiled for.
+  std::vector<targetinfo::CPUCosts> cpu;
+
+  /// CPUs of these levels, by the built-in table.
+  static PlanMachine cpuLevels(llvm::ArrayRef<std::string> levels);
+  /// Takes the costs of a calibration, and no levels but those that it has. An
+  /// error if it has none of them, else empty.
+  std::string calibrate(const targetinfo::Calibration &calibration);
+};
+
+/// The plans to try for a schedule, best first. A GPU has several: the first
+/// whose tiles fit the chip's shared memory is taken.
 llvm::SmallVector<PlanAttr> candidatePlans(RecurrenceOp op, Schedule schedule,
-                                           PlanTarget target);
+                                           const PlanMachine &machine);
 
 /// Longest sequence for which the recurrent schedule is the faster one, beside
-/// a chunk form on tensor cores or without.
-int64_t recurrentUpTo(RecurrenceOp op, PlanTarget target, bool tensorCores);
+/// a chunk form by the plan `chunked`, on tensor cores or without.
+int64_t recurrentUpTo(RecurrenceOp op, PlanAttr chunked,
+                      const PlanMachine &machine, bool tensorCores);
+
+/// Why a plan is what it is, a line for each level of a CPU: the predicted
+/// times of the candidates; or that the chunk was not to be chosen.
+llvm::SmallVector<std::string> explainPlan(RecurrenceOp op, PlanAttr plan,
+                                           const PlanMachine &machine);
 
 /// Proves that `op` is affine in its states at a granularity not above
 /// `wanted`, and attaches it; or reports why not.

@@ -163,10 +163,18 @@ def ScanRaiseAffine : Pass<"scan-raise-affine", "::mlir::ModuleOp"> {
 def ScanChooseChunkSize : Pass<"scan-choose-chunk-size", "::mlir::func::FuncOp"> {
   let summary = "Write a plan (schedule, chunk, value block) to every recurrence without one";
   let description = [{
-    One function of the element type, the target and the sizes decides for now.
+    On CPUs the chunk is that with the least predicted time: how often the
+    kernel's loops do each kind of work follows from the chain of factors and
+    the sizes, what one costs is taken from a table of one machine per level, or
+    from a file that `prism-calibrate` wrote. A remark has the predicted times.
+    With several levels the chunk is that which loses least on any of them.
+    On GPUs it is the chunk that was measured best.
+
     A recurrence that has a plan keeps it. A chain with a factor that has no
     chunk form gets the recurrent schedule, and a remark says which factor. The
-    chunk of a `scan.prefix` is part of the model and stays; a remark says so.
+    size of mini-batches belongs to the model: it is the chunk, and a serial
+    recurrence is taken step by step, whatever the times would be. The chunk
+    of a `scan.prefix` is part of the model too and stays; a remark says so.
 
     ```mlir
     // before
@@ -179,7 +187,11 @@ def ScanChooseChunkSize : Pass<"scan-choose-chunk-size", "::mlir::func::FuncOp">
   let options = [
     Option<"target", "target", "std::string", "\"cpu\"", "cpu or cuda">,
     Option<"schedule", "schedule", "std::string", "\"chunk\"",
-           "schedule to plan for: chunk, or recurrent">
+           "schedule to plan for: chunk, or recurrent">,
+    ListOption<"levels", "levels", "std::string",
+               "CPU levels to plan for: x86-64-v3, x86-64-v4 (default: both)">,
+    Option<"calibration", "calibration", "std::string", "\"\"",
+           "file with the costs of a CPU, written by prism-calibrate">
   ];
 }
 
