@@ -21,8 +21,7 @@ static std::string scheduleName(const Unit &unit) {
   return scan::stringifySchedule(unit.plan.getSchedule()).str();
 }
 
-int64_t prism::stepsTakenRecurrent(scan::RecurrenceOp op,
-                                   ArrayRef<Unit> units,
+int64_t prism::stepsTakenRecurrent(scan::RecurrenceOp op, ArrayRef<Unit> units,
                                    const CompileOptions &options) {
   const Unit &first = units.front();
   if (units.back().plan.getSchedule() == first.plan.getSchedule())
