@@ -124,6 +124,13 @@ static const Recurrence kRecurrences[] = {
        std::string kept = s.decay("%S", "%g_t", "f64");
        return expanded ? s.add(written, kept) : s.add(kept, written);
      }},
+    {"delta_rule_ranked_injection", "decay erase inject inject",
+     [](Speller &s, bool expanded) {
+       std::string base =
+           s.delta(s.decay("%S", "%g_t", "f64"), "%k_t", expanded);
+       std::string refined = s.op("math.tanh %d_t : tensor<2x2xf64>");
+       return s.add(base, s.rankedOuter(s.scaleRanks(refined, 2)));
+     }},
     {"ranked_delta_rule", "erase inject",
      [](Speller &s, bool expanded) {
        std::string seen = s.rankedRead("%S"), rows = s.matrix(2, 2);

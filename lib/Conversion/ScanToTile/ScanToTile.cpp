@@ -57,7 +57,7 @@ private:
                                           ValueRange states);
   RankedTensorType tileTypeOf(TileBuilder &tb, unsigned state);
   SmallVector<Value> placeOf(TileBuilder &tb, unsigned state);
-  Value turn(TileBuilder &tb, Value matrix);
+  Value turn(TileBuilder &tb, Value matrix, bool fromKeys);
   Value viewOf(tile::ProgramOp program, Value tensor);
 
   OpBuilder &builder;
@@ -362,14 +362,16 @@ SmallVector<Value> EntryConverter::placeOf(TileBuilder &tb, unsigned state) {
   return {zero, type.getDimSize(1) == values ? columns : zero};
 }
 
-/// A state that is carried keys first, as its array has it, and back.
-Value EntryConverter::turn(TileBuilder &tb, Value matrix) {
+/// A state as its array has it, keys first or, `fromKeys`, back. The product
+/// with the identity adds up keys: value columns keep to themselves.
+Value EntryConverter::turn(TileBuilder &tb, Value matrix, bool fromKeys) {
   if (!isTurned)
     return matrix;
-  int64_t rows = cast<RankedTensorType>(matrix.getType()).getDimSize(0);
-  Value identity = tb.create<tile::UnitColumnsOp>(tb.matrix(rows, rows),
+  int64_t keys = stateType.getDimSize(0);
+  Value identity = tb.create<tile::UnitColumnsOp>(tb.matrix(keys, keys),
                                                   tb.index(0), /*ones=*/false);
-  return tb.dot(matrix, true, identity, false);
+  return fromKeys ? tb.dot(matrix, true, identity, false)
+                  : tb.dot(identity, false, matrix, true);
 }
 
 LogicalResult EntryConverter::emitBody(tile::ProgramOp program) {
@@ -388,7 +390,7 @@ LogicalResult EntryConverter::emitBody(tile::ProgramOp program) {
       state = tb.create<tile::LoadOp>(tileTypeOf(tb, i),
                                       viewOf(program, op.getInitialStates()[i]),
                                       placeOf(tb, i), /*one_step=*/false);
-    states.push_back(turn(tb, state));
+    states.push_back(turn(tb, state, /*fromKeys=*/false));
   }
   LogicalResult status = success();
   auto loop = scf::ForOp::create(
@@ -404,7 +406,7 @@ LogicalResult EntryConverter::emitBody(tile::ProgramOp program) {
       });
   unsigned firstFinal = entry.getNumArguments() + op.getOutputs().size();
   for (unsigned i = 0; i < op.getNumStates(); ++i)
-    tb.create<tile::StoreOp>(turn(tb, loop.getResult(i)),
+    tb.create<tile::StoreOp>(turn(tb, loop.getResult(i), /*fromKeys=*/true),
                              program.getBody().getArgument(firstFinal + i),
                              placeOf(tb, i));
   tb.create<tile::ReturnOp>();
