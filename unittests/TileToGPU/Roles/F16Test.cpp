@@ -208,6 +208,32 @@ TEST(F16Of, ColumnsOfDifferentScales) {
   EXPECT_EQ(kernel.run(nextOptions()), "");
 }
 
+/// A power is chosen by all tokens of a chunk, and is exact: what comes later
+/// changes no bit of what came before, up to 2^28 times as large.
+TEST(F16Of, LaterTokensChangeNoBit) {
+  constexpr int64_t kSteps = 100, kFirstLater = 75;
+  for (const char *name : {"gated_deltanet", "retnet"}) {
+    RoleKernel kernel(specOf(modelOf(name)));
+    ASSERT_EQ(kernel.whyNot(), "");
+    std::vector<double> outputs[2];
+    for (double factor : {1.0, 8192.0}) {
+      kernel.prepare(callOf(kSteps), [&](HostArrays &inputs) {
+        for (auto [array, by] : {std::pair<const char *, double>{"v", factor},
+                                 {"q", 1 / factor}}) {
+          std::vector<double> &values = inputs.at(array).values;
+          for (size_t i = kFirstLater * 64; i < values.size(); ++i)
+            values[i] *= by;
+          inputs.at(array).encode();
+        }
+      });
+      EXPECT_EQ(kernel.run({}), "") << name << " " << factor;
+      outputs[factor > 1] = kernel.resultOf("o").values;
+      outputs[factor > 1].resize(kFirstLater * 64);
+    }
+    EXPECT_EQ(outputs[0], outputs[1]) << name;
+  }
+}
+
 /// An erase of a key of length 2 with strength 1 makes S <- -3 S + 2: the
 /// inverse of a chunk passes 65504 before the state does.
 TEST(F16Of, GrowingInverses) {

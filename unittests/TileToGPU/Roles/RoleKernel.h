@@ -63,6 +63,10 @@ public:
   std::string run(const InterpreterOptions &options, Placement place = {},
                   std::optional<int64_t> onlyBlock = std::nullopt);
 
+  /// What the last run that ended wrote.
+  const check::HostArray &resultOf(const std::string &name) const {
+    return results.at(name);
+  }
   /// How far an output of the last run is from the recurrence: the RMS ratio.
   double errorOf(const std::string &name) const { return errors.at(name); }
 
@@ -91,7 +95,7 @@ private:
   int64_t boxes = 0;
   std::string reason;
   int64_t segments;
-  check::HostArrays inputs, blank, references;
+  check::HostArrays inputs, blank, references, results;
   std::map<std::string, double> errors;
 };
 
