@@ -7,6 +7,7 @@
 #include "Prism/Driver/Driver.h"
 #include "Prism/Registration/Registration.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -259,6 +260,11 @@ static LogicalResult explainModel(const driver::Model &in,
 static LogicalResult readCalibration(CompileOptions &options) {
   if (calibration.empty())
     return success();
+  if (llvm::none_of(options.targets,
+                    [](StringRef target) { return target.starts_with("cpu"); }))
+    return usageError(
+        "--calibration: expected a CPU among the targets, found " +
+        llvm::join(options.targets, ", "));
   auto text = llvm::MemoryBuffer::getFile(calibration);
   if (!text)
     return usageError("cannot read '" + calibration +
