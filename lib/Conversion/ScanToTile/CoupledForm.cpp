@@ -106,10 +106,9 @@ void CoupledForm::addPlainOp(Operation *inner) {
 // Contributions of factors
 //===----------------------------------------------------------------------===//
 
-void CoupledForm::addDecay(Operation *factor, Value logGate,
-                           scan::DecayAlong along) {
+void CoupledForm::addDecay(Value logGate, scan::DecayAlong along) {
   if (along != scan::DecayAlong::scalar) {
-    factor->emitOpError("a decay along ")
+    factorAtHand->emitOpError("a decay along ")
         << scan::stringifyDecayAlong(along)
         << " has no form beside coupled states yet: they take one number for "
            "the whole state";
@@ -150,17 +149,17 @@ bool CoupledForm::changes(const Sum &sum) {
          });
 }
 
-void CoupledForm::addErase(Operation *factor, Value of, Value read, Value write,
-                           Value strength) {
-  const Sum *seen = sumOf(of, factor);
+void CoupledForm::addErase(Value of, Value read, Value write, Value strength) {
+  const Sum *seen = sumOf(of, factorAtHand);
   if (!seen) {
     failedOnce = true;
     return;
   }
   if (changes(*seen)) {
-    factor->emitOpError("reads a state as it is within the mini-batch; beside "
-                        "coupled states an erase reads a state at the "
-                        "mini-batch's entry");
+    factorAtHand->emitOpError(
+        "reads a state as it is within the mini-batch; beside "
+        "coupled states an erase reads a state at the "
+        "mini-batch's entry");
     failedOnce = true;
     return;
   }
@@ -178,7 +177,7 @@ void CoupledForm::addErase(Operation *factor, Value of, Value read, Value write,
   }
 }
 
-void CoupledForm::addInject(Operation *, Value key, Value value, Value scale) {
+void CoupledForm::addInject(Value key, Value value, Value scale) {
   auto type = cast<RankedTensorType>(key.getType());
   bool ranked = type.getRank() == 2;
   for (int64_t r = 0, e = ranked ? type.getDimSize(0) : 1; r < e; ++r) {
@@ -222,6 +221,7 @@ LogicalResult CoupledForm::collect() {
     const Sum *before = sumOf(factor.getStateOperand().get(), &inner);
     if (!before)
       return failure();
+    factorAtHand = &inner;
     current = *before;
     factor.contributeToChunk(*this);
     if (failedOnce)

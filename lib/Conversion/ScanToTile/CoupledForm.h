@@ -44,11 +44,10 @@ public:
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
   emit(mlir::ValueRange entering, llvm::SmallVectorImpl<mlir::Value> &outputs);
 
-  void addDecay(mlir::Operation *factor, mlir::Value logGate,
-                scan::DecayAlong along) override;
-  void addErase(mlir::Operation *factor, mlir::Value of, mlir::Value read,
-                mlir::Value write, mlir::Value strength) override;
-  void addInject(mlir::Operation *factor, mlir::Value key, mlir::Value value,
+  void addDecay(mlir::Value logGate, scan::DecayAlong along) override;
+  void addErase(mlir::Value of, mlir::Value read, mlir::Value write,
+                mlir::Value strength) override;
+  void addInject(mlir::Value key, mlir::Value value,
                  mlir::Value scale) override;
 
 private:
@@ -102,7 +101,8 @@ private:
   llvm::SmallVector<unsigned> active;
   /// reachable[i * count + j]: state j flows into state i, at once or later.
   llvm::SmallVector<bool> reachable;
-  Sum current; // of the factor at hand
+  mlir::Operation *factorAtHand = nullptr; // which contributes
+  Sum current;                             // what it makes
   bool failedOnce = false;
 };
 
