@@ -18,9 +18,7 @@ static Recurrence describeRecurrence(func::FuncOp entry,
                                      scan::RecurrenceOp op) {
   Recurrence recurrence;
   recurrence.states = describeStates(entry, op);
-  auto state = cast<RankedTensorType>(op.getStateArgument(0).getType());
-  recurrence.keys = state.getDimSize(0);
-  recurrence.values = state.getDimSize(1);
+  std::tie(recurrence.keys, recurrence.values) = scan::getKeysAndValues(op, 0);
   recurrence.valueHeads = op.getNumValueHeads();
   recurrence.reverse = op.getReverse();
   recurrence.scanClass =

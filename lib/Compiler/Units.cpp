@@ -120,18 +120,6 @@ struct Wish {
 };
 } // namespace
 
-/// Is the first state written values first, and so a chain of its transpose?
-static bool isValueFirst(scan::RecurrenceOp op) {
-  auto chain = scan::getFactorChain(op, 0);
-  return succeeded(chain) && !chain->empty() &&
-         chain->front().getStateOperand().get() != op.getStateArgument(0);
-}
-
-static int64_t valueColumns(scan::RecurrenceOp op) {
-  return cast<RankedTensorType>(op.getStateArgument(0).getType())
-      .getDimSize(isValueFirst(op) ? 0 : 1);
-}
-
 static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op,
                                const CompileOptions &options,
                                std::vector<Remark> &remarks) {
@@ -160,7 +148,7 @@ static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op,
       wish.given.chunk.value_or(1) != 1)
     return entry.emitError("plan: the recurrent schedule has chunk 1, found ")
            << *wish.given.chunk;
-  int64_t columns = valueColumns(op);
+  int64_t columns = scan::getKeysAndValues(op, 0).second;
   if (wish.given.valueBlock.value_or(0) > columns)
     return entry.emitError("plan: expected a value_block of at most ")
            << columns << ", the value columns there are, found "
@@ -487,7 +475,7 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
   }
   if (failed(refuseCalls(op)))
     return failure();
-  if (target.isCuda() && isValueFirst(op))
+  if (target.isCuda() && scan::isValueFirst(op, 0))
     return entry.emitError("states with values first are not lowered for GPUs "
                            "yet; the CPU takes them, and GPUs take keys first");
   FailureOr<Wish> wish = wishFor(entry, op, options, remarks);

@@ -8,8 +8,7 @@ using namespace mlir;
 using namespace prism;
 
 explain::Cost::Cost(scan::RecurrenceOp op) {
-  auto state = cast<RankedTensorType>(op.getStateArgument(0).getType());
-  keys = state.getDimSize(0), values = state.getDimSize(1);
+  std::tie(keys, values) = scan::getKeysAndValues(op, 0);
   llvm::SmallDenseSet<Value> eraseKeys;
   auto ranks = [](Value key) {
     auto type = cast<RankedTensorType>(key.getType());

@@ -118,9 +118,9 @@ TEST_F(Admission, AtAnySizeOfSharedMemory) {
         }
         ++refused;
         ASSERT_EQ(unit.remarks.size(), 1u);
-        EXPECT_NE(unit.remarks[0].find("bytes of shared memory"),
+        EXPECT_NE(unit.remarks[0].text.find("bytes of shared memory"),
                   std::string::npos)
-            << unit.remarks[0];
+            << unit.remarks[0].text;
       }
   EXPECT_GT(taken, 8);
   EXPECT_GT(refused, 8);

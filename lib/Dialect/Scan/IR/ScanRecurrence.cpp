@@ -51,6 +51,20 @@ prism::scan::getFactorChain(RecurrenceOp op, unsigned index) {
   return chain;
 }
 
+bool prism::scan::isValueFirst(RecurrenceOp op, unsigned index) {
+  auto chain = getFactorChain(op, index);
+  return succeeded(chain) && !chain->empty() &&
+         chain->front().getStateOperand().get() != op.getStateArgument(index);
+}
+
+std::pair<int64_t, int64_t> prism::scan::getKeysAndValues(RecurrenceOp op,
+                                                          unsigned index) {
+  auto state = cast<RankedTensorType>(op.getStateArgument(index).getType());
+  int64_t first = state.getDimSize(0), second = state.getDimSize(1);
+  return isValueFirst(op, index) ? std::pair(second, first)
+                                 : std::pair(first, second);
+}
+
 Operation *prism::scan::findFactorWithoutChunkForm(RecurrenceOp op,
                                                    std::string &reason) {
   // Mini-batches are chunks; what they do not take is the lowering's to say.

@@ -170,6 +170,11 @@ std::optional<Location> scan::findCarriedMaps(RecurrenceOp op,
     FailureOr<SmallVector<StateOpInterface>> chain = getFactorChain(op, i);
     if (failed(chain))
       return explainNoChain(op, i, reason);
+    if (isValueFirst(op, i)) {
+      reason = "the state is written values first; maps are composed of keys "
+               "first";
+      return chain->front()->getLoc();
+    }
     map.chain = std::move(*chain);
     if (std::optional<Location> where =
             checkOperands(map, i, fromStates, reason))

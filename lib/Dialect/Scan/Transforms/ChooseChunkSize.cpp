@@ -39,9 +39,11 @@ static PlanAttr cpuPlan(RecurrenceOp op, Schedule schedule,
     return PlanAttr::get(op.getContext(), schedule, chunk, valueBlock,
                          /*stages=*/1);
   };
-  if (schedule == Schedule::recurrent)
-    return plan(1, recurrentValueBlock(state.getDimSize(0), state.getDimSize(1),
-                                       state.getElementTypeBitWidth()));
+  if (schedule == Schedule::recurrent) {
+    auto [keys, values] = getKeysAndValues(op, 0);
+    return plan(
+        1, recurrentValueBlock(keys, values, state.getElementTypeBitWidth()));
+  }
   std::optional<ScanWork> work = ScanWork::of(op);
   return plan(work ? chooseChunk(*work, machine.cpu) : kPlainChunk, 0);
 }

@@ -102,7 +102,7 @@ std::optional<ScanWork> ScanWork::of(RecurrenceOp op) {
     return std::nullopt;
   ScanWork work;
   auto state = cast<RankedTensorType>(op.getStateArgument(0).getType());
-  work.keys = state.getDimSize(0), work.values = state.getDimSize(1);
+  std::tie(work.keys, work.values) = getKeysAndValues(op, 0);
   work.valueHeads = op.getNumValueHeads();
   work.elementBits = state.getElementType().isF64() ? 64 : 32;
   work.steps = kAssumedSteps;

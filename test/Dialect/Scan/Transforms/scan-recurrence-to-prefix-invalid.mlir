@@ -1,7 +1,7 @@
 // RUN: prism-opt %s --scan-recurrence-to-prefix --remarks-filter=scan --remark-format=emitRemark -split-input-file -verify-diagnostics | FileCheck %s
 
 // What is declined stays as it is; a remark says where and why.
-// CHECK-COUNT-9: scan.recurrence
+// CHECK-COUNT-10: scan.recurrence
 // CHECK-NOT: scan.prefix
 
 // Each column would decay in its own way between erases.
@@ -116,4 +116,20 @@ func.func @letters(%k: tensor<?x?x2xf32>, %b: tensor<?x?xf32>, %all: tensor<1x1x
     scan.yield %1 : tensor<2x2xf32>
   } -> (), (tensor<?x2x2xf32>)
   return %s : tensor<?x2x2xf32>
+}
+
+// -----
+
+func.func @value_first(%k: tensor<?x?x2xf32>, %v: tensor<?x?x3xf32>) -> tensor<?x3x2xf32> {
+  %s = scan.recurrence ins(%k as "btk", %v as "btv" : tensor<?x?x2xf32>, tensor<?x?x3xf32>) outs() finals("nvk") {
+  ^bb0(%S: tensor<3x2xf32>, %kt: tensor<2xf32>, %vt: tensor<3xf32>):
+    %keys_first = tensor.empty() : tensor<2x3xf32>
+    %1 = linalg.transpose ins(%S : tensor<3x2xf32>) outs(%keys_first : tensor<2x3xf32>) permutation = [1, 0]
+    // expected-remark@+1 {{the state is written values first; maps are composed of keys first}}
+    %2 = scan.inject %1 key %kt value %vt : tensor<2x3xf32>, tensor<2xf32>, tensor<3xf32>
+    %values_first = tensor.empty() : tensor<3x2xf32>
+    %3 = linalg.transpose ins(%2 : tensor<2x3xf32>) outs(%values_first : tensor<3x2xf32>) permutation = [1, 0]
+    scan.yield %3 : tensor<3x2xf32>
+  } -> (), (tensor<?x3x2xf32>)
+  return %s : tensor<?x3x2xf32>
 }

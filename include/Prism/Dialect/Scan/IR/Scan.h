@@ -53,6 +53,13 @@ inline constexpr llvm::StringLiteral kClassAttr = "scan.class";
 mlir::FailureOr<llvm::SmallVector<StateOpInterface>>
 getFactorChain(RecurrenceOp op, unsigned index);
 
+/// Whether state `index` is written values first: its chain is that of its
+/// transpose.
+bool isValueFirst(RecurrenceOp op, unsigned index);
+
+/// Keys and values of state `index`, a matrix.
+std::pair<int64_t, int64_t> getKeysAndValues(RecurrenceOp op, unsigned index);
+
 /// What of the recurrence has no chunk form, and why: a factor, an output, the
 /// recurrence itself. Null if all has one.
 mlir::Operation *findFactorWithoutChunkForm(RecurrenceOp op,
