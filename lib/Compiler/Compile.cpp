@@ -283,6 +283,9 @@ FailureOr<CompileResult> prism::compileModule(ModuleOp module,
   auto targets = parseTargets(module, options.targets);
   if (failed(targets))
     return failure();
+  for (func::FuncOp function : *functions)
+    if (failed(checkNames(function)))
+      return failure();
   BundleBuilder builder(module, options);
   // GPU programs first: they take longest, and ptxas is a process of its own.
   for (func::FuncOp function : *functions)

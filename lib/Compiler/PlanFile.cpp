@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prism/Compiler/PlanFile.h"
+#include "Prism/Support/ReadJson.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <nlohmann/json.hpp>
@@ -83,10 +84,11 @@ static Error readPlan(const Json &json, StringRef file,
 
 Expected<std::map<std::string, PlanOverride>>
 prism::readPlanFile(StringRef text, StringRef file) {
-  Json json = Json::parse(text.begin(), text.end(), nullptr,
-                          /*allow_exceptions=*/false);
-  if (json.is_discarded())
-    return planError(file, "", "is not JSON");
+  std::string reason;
+  std::optional<Json> read = readJson(text, reason);
+  if (!read)
+    return planError(file, "", reason);
+  const Json &json = *read;
   if (!json.is_object())
     return planError(file, "", "expected an object, found " + json.dump());
   std::map<std::string, PlanOverride> plans;

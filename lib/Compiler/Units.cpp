@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
+#include "Admit.h"
 #include "Machine.h"
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
 #include "Prism/Conversion/TileToGPU/TileToGPU.h"
@@ -9,8 +10,6 @@
 #include "Prism/Pipelines/Pipelines.h"
 #include "Segments.h"
 #include "TensorCores.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
@@ -69,17 +68,6 @@ scan::PlanMachine prism::planMachine(const targetinfo::Target &target,
   if (options.calibration)
     (void)machine.calibrate(*options.calibration); // checked by buildUnits
   return machine;
-}
-
-/// A calibration that knows no level of the target is an error.
-static LogicalResult checkCalibration(func::FuncOp entry,
-                                      const targetinfo::Target &target,
-                                      const CompileOptions &options) {
-  if (!options.calibration || target.isCuda())
-    return success();
-  auto machine = scan::PlanMachine::cpuLevels(target.levels());
-  std::string error = machine.calibrate(*options.calibration);
-  return error.empty() ? success() : LogicalResult(entry.emitError(error));
 }
 
 static scan::RecurrenceOp recurrenceOf(func::FuncOp entry) {
@@ -184,84 +172,6 @@ static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op,
     wish.schedules = {scan::Schedule::chunk, scan::Schedule::recurrent};
   }
   return wish;
-}
-
-/// A recurrence without a parallel form: an error that names the op of the
-/// model to blame, unless it was asked for step by step.
-static LogicalResult admitSerial(func::FuncOp entry, scan::RecurrenceOp op,
-                                 const targetinfo::Target &target,
-                                 const CompileOptions &options,
-                                 std::vector<Remark> &remarks) {
-  analysis::StateFlow flow(op);
-  if (!options.serial && !op->hasAttr(scan::kSerialAttr)) {
-    flow.report(analysis::Granularity::miniBatch);
-    return failure();
-  }
-  if (target.isCuda())
-    return entry.emitError("serial recurrences are not lowered for GPUs yet; "
-                           "the CPU takes them");
-  // An entry that is stepped through anyway may say so.
-  scan::PlanAttr plan = op.getPlanAttr();
-  if ((plan && plan.getSchedule() != scan::Schedule::recurrent) ||
-      !options.plans.empty())
-    return entry.emitError("plan: a serial recurrence is taken step by step; "
-                           "it takes no plan");
-  remarks.push_back(
-      std::string("serial, taken ") +
-      (op.getMiniBatch() ? "mini-batch by mini-batch" : "step by step") +
-      " as asked: " + flow.blame().second);
-  return success();
-}
-
-static LogicalResult refuseCalls(scan::RecurrenceOp op) {
-  bool found = op.walk([](func::CallOp call) {
-                   call.emitError("a call in a step is not lowered; write the "
-                                  "ops of '")
-                       << call.getCallee() << "' in its place";
-                   return WalkResult::interrupt();
-                 }).wasInterrupted();
-  return failure(found);
-}
-
-/// A mini-batch of one step is entered with the state before the step.
-static void dropMiniBatchesOfOne(scan::RecurrenceOp op) {
-  if (op.getMiniBatch() != 1)
-    return;
-  unsigned states = op.getNumStates();
-  for (unsigned i = 0; i < states; ++i)
-    op.getEntryStateArgument(i).replaceAllUsesWith(op.getStateArgument(i));
-  op.removeMiniBatchAttr();
-  op.getStepBlock()->eraseArguments(states, states);
-}
-
-/// Are the next states made by factors and by sums of multiples of states?
-static bool areMadeByFactors(scan::RecurrenceOp op) {
-  SmallVector<Value> pending(
-      op.getYield().getValues().take_front(op.getNumStates()));
-  llvm::DenseSet<Value> seen;
-  while (!pending.empty()) {
-    Value state = pending.pop_back_val();
-    Operation *producer = state.getDefiningOp();
-    if (!seen.insert(state).second || !producer ||
-        isa<tensor::SplatOp>(producer) ||
-        producer->hasTrait<OpTrait::ConstantLike>())
-      continue;
-    if (auto factor = dyn_cast<scan::StateOpInterface>(producer))
-      pending.push_back(factor.getStateOperand().get());
-    else if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp>(
-                 producer))
-      llvm::append_range(pending, producer->getOperands());
-    else
-      return false;
-  }
-  return true;
-}
-
-/// Does the step have plain ops that raising may turn into factors?
-static bool hasPlainOps(scan::RecurrenceOp op) {
-  if (op.getMiniBatch())
-    return !areMadeByFactors(op);
-  return op.getNumStates() == 1 && failed(scan::getFactorChain(op, 0));
 }
 
 /// Says of each of several units of a schedule which heads it is for, and gives
@@ -401,11 +311,14 @@ static void explainPlans(scan::RecurrenceOp op, MutableArrayRef<Unit> units,
     return;
   int64_t upTo =
       scan::recurrentUpTo(op, first.plan, machine, /*tensorCores=*/false);
-  last.remarks.push_back(
-      upTo == INT64_MAX
-          ? "for sequences of any length; the chunk kernel is for callers who "
-            "ask for it"
-          : "for sequences of up to " + std::to_string(upTo) + " steps");
+  std::string text =
+      "for sequences of up to " + std::to_string(upTo) + " steps";
+  if (upTo == INT64_MAX)
+    text = "for sequences of any length; the chunk kernel is for callers who "
+           "ask for it";
+  else if (upTo == 0)
+    text = "for callers who ask for it; chunks are faster at any length";
+  last.remarks.push_back(text);
 }
 
 /// Adds the unit that splits sequences, beside the whole ones or, where the
@@ -439,49 +352,18 @@ static LogicalResult addSplitUnit(func::FuncOp entry, std::vector<Unit> &units,
   return success();
 }
 
-/// Of an entry without a recurrence.
-static LogicalResult refuseEntry(func::FuncOp entry) {
-  scan::PrefixOp prefix;
-  entry.walk([&](scan::PrefixOp found) { prefix = found; });
-  if (prefix)
-    return prefix.emitError("prefix scans are not compiled yet; prism-compile "
-                            "--evaluate runs them in float64");
-  return entry.emitError("entry has no scan.recurrence");
-}
-
 FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
                                                const targetinfo::Target &target,
                                                const CompileOptions &options) {
   scan::RecurrenceOp op = recurrenceOf(entry);
-  if (!op)
-    return refuseEntry(entry);
-  if (failed(checkCalibration(entry, target, options)))
-    return failure();
   std::vector<Remark> remarks;
-  dropMiniBatchesOfOne(op);
-  bool serial = scan::isSerial(op);
-  if (serial && failed(admitSerial(entry, op, target, options, remarks)))
+  FailureOr<bool> serial = admit(entry, op, target, options, remarks);
+  if (failed(serial))
     return failure();
-  if (op.getMiniBatch() && target.isCuda())
-    return entry.emitError("mini-batches are not lowered for GPUs yet; the CPU "
-                           "takes them");
-  // Plain ops are raised where they say what factors say.
-  if (serial || hasPlainOps(op)) {
-    // Raising makes ops of these.
-    entry.getContext()
-        ->loadDialect<arith::ArithDialect, linalg::LinalgDialect,
-                      math::MathDialect, tensor::TensorDialect>();
-    scan::raiseAffine(op, /*assumeNonNegativeGates=*/false);
-  }
-  if (failed(refuseCalls(op)))
-    return failure();
-  if (target.isCuda() && scan::isValueFirst(op, 0))
-    return entry.emitError("states with values first are not lowered for GPUs "
-                           "yet; the CPU takes them, and GPUs take keys first");
   FailureOr<Wish> wish = wishFor(entry, op, options, remarks);
   if (failed(wish))
     return failure();
-  if (serial && !op.getMiniBatch())
+  if (*serial && !op.getMiniBatch())
     wish->schedules = {scan::Schedule::recurrent};
   std::vector<Unit> units;
   for (scan::Schedule schedule : wish->schedules) {

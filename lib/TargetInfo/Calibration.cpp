@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
+#include "Prism/Support/ReadJson.h"
 #include "Prism/TargetInfo/CPUCosts.h"
 #include "Prism/TargetInfo/TargetInfo.h"
 #include "llvm/ADT/StringExtras.h"
@@ -140,13 +141,13 @@ Error Reader::read(const Json &json, Calibration &calibration) {
 
 Expected<Calibration> prism::targetinfo::readCalibration(StringRef text,
                                                          StringRef file) {
-  Json json = Json::parse(text.begin(), text.end(), nullptr,
-                          /*allow_exceptions=*/false);
-  if (json.is_discarded())
-    return createStringError(file + ": /: is not JSON");
+  std::string reason;
+  std::optional<Json> json = readJson(text, reason);
+  if (!json)
+    return createStringError(file + ": /: " + reason);
   Calibration calibration;
   calibration.file = file.str();
-  if (Error error = Reader(file).read(json, calibration))
+  if (Error error = Reader(file).read(*json, calibration))
     return std::move(error);
   return calibration;
 }

@@ -7,9 +7,11 @@
 #include "Prism/TargetInfo/TargetInfo.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include <chrono>
 
@@ -35,8 +37,8 @@ static cl::opt<bool> list("list",
 
 static constexpr const char *overview =
     R"(Measures what the CPU kernels' work costs on one core of this machine: about a
-hundred small kernels are compiled and timed for each level, which takes a minute.
-Other programs should rest meanwhile.
+hundred small kernels are compiled and timed for each level, a quarter of a minute
+each. Other programs should rest meanwhile.
 
   prism-calibrate -o cpu.json
   prism-compile MODEL.json --calibration=cpu.json
@@ -180,6 +182,13 @@ int main(int argc, char **argv) {
       llvm::outs() << choice.name << ", " << choice.steps << " steps\n";
     return 0;
   }
+  // Before all is measured.
+  StringRef folder = llvm::sys::path::parent_path(output);
+  if (!output.empty() && output != "-" &&
+      (llvm::sys::fs::is_directory(output) ||
+       llvm::sys::fs::access(folder.empty() ? "." : folder,
+                             llvm::sys::fs::AccessMode::Write)))
+    return fail("-o: cannot write '" + output + "'");
   if (repeats == 0)
     return fail("--repeats: expected 1 or more, found 0");
   std::vector<std::string> chosen;

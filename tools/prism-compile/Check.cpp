@@ -158,7 +158,9 @@ LogicalResult prism::checkEntries(ModuleOp module,
                                   const CompileOptions &options,
                                   const CallOptions &call) {
   FailureOr<check::InputOptions> inputs = parseCall(call);
-  auto entries = findEntries(module, options.entries);
+  // The recurrences as they were written: compiling rewrites what it raises.
+  OwningOpRef<ModuleOp> written = module.clone();
+  auto entries = findEntries(*written, options.entries);
   if (failed(inputs) || failed(entries))
     return failure();
   FailureOr<CompileResult> result = compileModule(module, options);
@@ -196,8 +198,15 @@ LogicalResult prism::writeSamples(ModuleOp module,
   auto targets = parseTargets(module, options.targets);
   if (failed(inputOptions) || failed(entries) || failed(targets))
     return failure();
+  // The recurrence as it was written: plans are made of what was raised.
+  OwningOpRef<ModuleOp> planned = module.clone();
+  auto copies = findEntries(*planned, options.entries);
+  if (failed(copies))
+    return failure();
   func::FuncOp entry = entries->front();
-  auto units = buildUnits(entry, targets->front(), options);
+  if (failed(checkNames(entry)))
+    return failure();
+  auto units = buildUnits(copies->front(), targets->front(), options);
   if (failed(units))
     return failure();
   runtime::EntryInfo info =

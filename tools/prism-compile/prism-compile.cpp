@@ -9,6 +9,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
@@ -149,6 +150,17 @@ static std::string unusedOption() {
       {"--emit", emit.getNumOccurrences() > 0},
       {"-o", !output.empty()},
       {"--expand", expand},
+      {"--plan", !plan.empty()},
+      {"--calibration", !calibration.empty()},
+      {"--target", !targets.empty()},
+      {"--serial", serial},
+      {"--evaluate", evaluate},
+      {"--shape", shape.getNumOccurrences() > 0},
+      {"--gates", gates.getNumOccurrences() > 0},
+      {"--seed", seed.getNumOccurrences() > 0},
+      {"--device", device.getNumOccurrences() > 0},
+      {"--cpu-threads", threads.getNumOccurrences() > 0},
+      {"--no-initial-state", noState},
       {"SPEC.json", !input.empty()}};
   auto first = [&](ArrayRef<StringRef> names, const char *reason) {
     for (auto [name, isGiven] : given)
@@ -161,18 +173,44 @@ static std::string unusedOption() {
                   "--emit", "-o", "--expand", "SPEC.json"},
                  "--list-families prints names");
   if (expand)
-    return first(
-        {"--check", "--explain", "--explain-html", "--sample", "--emit", "-o"},
-        "--expand prints the spec");
+    return first({"--check", "--explain", "--explain-html", "--sample",
+                  "--emit", "-o", "--evaluate", "--plan", "--calibration",
+                  "--target", "--serial", "--shape", "--gates", "--seed",
+                  "--device", "--cpu-threads", "--no-initial-state"},
+                 "--expand prints the spec");
   if (evaluate)
     return first({"--check", "--explain", "--explain-html", "--sample",
-                  "--emit", "-o", "--expand"},
+                  "--emit", "-o", "--plan", "--calibration", "--target",
+                  "--serial", "--shape", "--gates", "--seed", "--device",
+                  "--cpu-threads", "--no-initial-state"},
                  "--evaluate compiles nothing");
   if (!inFiles.empty() || !outFiles.empty())
     return "--in and --out are arguments of --evaluate, which is not given";
   if (checkFlag)
     return first({"--emit", "-o"}, "--check writes no kernels");
+  if (sample.empty())
+    return first({"--shape", "--gates", "--seed", "--device", "--cpu-threads",
+                  "--no-initial-state"},
+                 "without --check or --sample nothing is run; prism-compile "
+                 "compiles");
   return "";
+}
+
+/// A file that would be written over what is read, or over another one; or "".
+static std::string overwrites() {
+  std::vector<std::pair<const char *, std::string>> read = {
+      {"the input", input}, {"--plan", plan}, {"--calibration", calibration}};
+  auto check = [&](const char *option, const std::string &path) {
+    for (auto &[what, other] : read)
+      if (!path.empty() && path != "-" && !other.empty() &&
+          (path == other || llvm::sys::fs::equivalent(path, other)))
+        return std::string(option) + ": '" + path + "' is " + what +
+               "; name another file";
+    return std::string();
+  };
+  std::string fault = check("--explain-html", explainHtml);
+  read.push_back({"--explain-html", explainHtml});
+  return fault.empty() ? check("-o", output) : fault;
 }
 
 /// The spec's own messages already say where; the context has printed others.
@@ -362,6 +400,8 @@ int main(int argc, char **argv) {
   }
   if (std::string unused = unusedOption(); !unused.empty())
     return fail(unused);
+  if (std::string fault = overwrites(); !fault.empty())
+    return fail(fault);
   if (listFamilies) {
     printFamilies();
     return 0;

@@ -22,8 +22,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 
-#include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -49,7 +47,29 @@ static constexpr const char *kPasses[] = {
     "tile.program(tile-merge-roles)",
     "tile-split-sequence",
     "prism-tile-prepare-tensor-cores",
-    "convert-tile-to-cpu"};
+    "convert-tile-to-cpu",
+    "scan-recurrence-to-prefix"};
+
+/// A byte of an input picks one: new ones go to the end.
+static constexpr const char *kExamples[] = {"linear_attention.json",
+                                            "retnet.json",
+                                            "gla.json",
+                                            "mamba.json",
+                                            "mamba2.json",
+                                            "deltanet.json",
+                                            "gated_deltanet.json",
+                                            "gated_deltanet_packed.json",
+                                            "kda.json",
+                                            "gated_deltaproduct.json",
+                                            "rwkv7.json",
+                                            "mlstm.json",
+                                            "hgrn.json",
+                                            "prism_l0.json",
+                                            "prism_l2.json",
+                                            "titans_linear.json",
+                                            "prefix/tanh_tree.mlir",
+                                            "models/titans_linear.mlir",
+                                            "models/lstm.mlir"};
 
 namespace {
 /// Takes bytes from the front; zeros when none are left.
@@ -71,24 +91,22 @@ private:
 };
 } // namespace
 
-/// The texts of all example specs, by name.
-static const std::vector<std::string> &exampleSpecs() {
-  static const std::vector<std::string> texts = [] {
-    std::vector<std::filesystem::path> files;
-    for (auto &entry : std::filesystem::directory_iterator(PRISM_EXAMPLES))
-      if (entry.path().extension() == ".json")
-        files.push_back(entry.path());
-    std::sort(files.begin(), files.end());
-    std::vector<std::string> texts;
-    for (const auto &file : files) {
-      std::ifstream stream(file);
-      texts.emplace_back(std::istreambuf_iterator<char>(stream),
-                         std::istreambuf_iterator<char>());
-    }
-    fuzz::require(!texts.empty(), "no examples in " PRISM_EXAMPLES);
-    return texts;
-  }();
-  return texts;
+static std::string readExample(const char *name) {
+  std::ifstream stream(std::string(PRISM_EXAMPLES) + "/" + name);
+  fuzz::require(bool(stream), "an example is missing");
+  return std::string(std::istreambuf_iterator<char>(stream),
+                     std::istreambuf_iterator<char>());
+}
+
+static mlir::OwningOpRef<mlir::ModuleOp>
+makeExample(const char *name, mlir::MLIRContext &context) {
+  std::string text = readExample(name);
+  if (llvm::StringRef(name).ends_with(".mlir"))
+    return mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  spec::SpecDiagnostic diagnostic;
+  auto spec = spec::readSpec(text, name, diagnostic);
+  fuzz::require(succeeded(spec), "an example is refused");
+  return spec::importSpec(*spec, &context);
 }
 
 static mlir::OwningOpRef<mlir::ModuleOp>
@@ -97,12 +115,8 @@ makeModule(Bytes &bytes, mlir::MLIRContext &context) {
   unsigned source = bytes.next() % Sources;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   if (source == Example) {
-    const auto &texts = exampleSpecs();
-    spec::SpecDiagnostic diagnostic;
-    auto spec = spec::readSpec(texts[bytes.next() % texts.size()],
-                               "example.json", diagnostic);
-    fuzz::require(succeeded(spec), "an example is refused");
-    module = spec::importSpec(*spec, &context);
+    module =
+        makeExample(kExamples[bytes.next() % std::size(kExamples)], context);
   } else {
     module = mlir::parseSourceString<mlir::ModuleOp>(
         analysis::makeRandomRegion(bytes.nextSeed(), source == AffineStep),

@@ -96,6 +96,10 @@ struct SegmentRange {
 mlir::FailureOr<std::vector<mlir::func::FuncOp>>
 findEntries(mlir::ModuleOp module, llvm::ArrayRef<std::string> wanted);
 
+/// Names of what is written stand in files and headers: the entry's, and those
+/// of its arguments and results, which differ. An error for others.
+mlir::LogicalResult checkNames(mlir::func::FuncOp entry);
+
 /// Parses target strings; an error is reported at the module.
 mlir::FailureOr<std::vector<targetinfo::Target>>
 parseTargets(mlir::ModuleOp module, llvm::ArrayRef<std::string> targets);

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Cost.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace prism;
@@ -70,7 +71,12 @@ int64_t explain::stateBytesPerToken(func::FuncOp entry, scan::RecurrenceOp op) {
   auto kind = entry->getAttrOfType<StringAttr>(scan::kEntryAttr);
   if (!kind || kind.getValue() != "decode")
     return 0;
-  auto state = cast<RankedTensorType>(op.getStateArgument(0).getType());
-  return 2 * op.getNumValueHeads() * state.getNumElements() *
-         state.getElementTypeBitWidth() / 8;
+  int64_t bits = 0;
+  for (unsigned i = 0; i < op.getNumStates(); ++i) {
+    Type type = op.getStateArgument(i).getType();
+    auto state = dyn_cast<RankedTensorType>(type);
+    bits += (state ? state.getNumElements() : 1) *
+            getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  }
+  return 2 * op.getNumValueHeads() * bits / 8;
 }

@@ -126,6 +126,17 @@ static Step describeDecay(scan::DecayOp decay, const Names &names) {
           {{"g", names.of(decay.getLogGate())}}};
 }
 
+/// The state before the factor's own, of which an erase reads.
+static std::string earlierState(scan::EraseOp erase) {
+  auto op = erase->getParentOfType<scan::RecurrenceOp>();
+  for (unsigned i = 0; op.getMiniBatch() && i < op.getNumStates(); ++i)
+    if (erase.getOf() == op.getEntryStateArgument(i))
+      return (op.getNumStates() > 1 ? "state " + std::to_string(i + 1)
+                                    : std::string("the state")) +
+             " at the mini-batch's entry";
+  return "an earlier state";
+}
+
 static Step describeErase(scan::EraseOp erase, const Names &names) {
   int64_t ranks = ranksOf(erase.getWrite());
   bool tied = erase.getRead() == erase.getWrite();
@@ -133,7 +144,7 @@ static Step describeErase(scan::EraseOp erase, const Names &names) {
   step.kind = Step::erase;
   step.text = "erase, rank " + std::to_string(ranks) +
               (tied ? ", tied keys (delta rule)" : ", free keys") +
-              (erase.getOf() ? ", reading an earlier state" : "");
+              (erase.getOf() ? ", reading " + earlierState(erase) : "");
   step.formula = std::string("S ← S − ") + (ranks > 1 ? "Σ " : "") + "β " +
                  (tied ? "k (kᵀ " : "w (rᵀ ") + (erase.getOf() ? "P)" : "S)");
   step.symbols = {{"β", names.of(erase.getStrength())}};
@@ -144,7 +155,7 @@ static Step describeErase(scan::EraseOp erase, const Names &names) {
     step.symbols.push_back({"r", names.of(erase.getRead())});
   }
   if (erase.getOf())
-    step.symbols.push_back({"P", "an earlier S"});
+    step.symbols.push_back({"P", earlierState(erase)});
   return step;
 }
 
@@ -201,6 +212,33 @@ static std::string shapeOf(Type type) {
   return text.empty() ? "a scalar" : text;
 }
 
+/// Of a state that is no chain of factors: what makes its values, and what is
+/// read of them, in order. Nothing for a number.
+static void describeUses(scan::RecurrenceOp op, unsigned index,
+                         const Names &names, std::vector<Step> &steps) {
+  Value start = op.getStateArgument(index);
+  auto type = dyn_cast<RankedTensorType>(start.getType());
+  if (!type || type.getNumElements() == 1)
+    return;
+  llvm::SmallDenseSet<Value> made = {start};
+  auto isMade = [&](Value value) { return made.contains(value); };
+  for (Operation &inner : op.getStepBlock()->without_terminator()) {
+    if (auto read = dyn_cast<scan::ReadOp>(inner)) {
+      if (isMade(read.getState()))
+        steps.push_back(describeRead(read, names));
+      continue;
+    }
+    auto factor = dyn_cast<scan::StateOpInterface>(inner);
+    bool uses = factor ? isMade(factor.getStateOperand().get())
+                       : llvm::any_of(inner.getOperands(), isMade);
+    if (!uses || inner.getNumResults() != 1 ||
+        inner.getResult(0).getType() != type)
+      continue;
+    made.insert(inner.getResult(0));
+    steps.push_back(describeFactor(&inner, names));
+  }
+}
+
 std::vector<State> explain::describeStates(func::FuncOp entry,
                                            scan::RecurrenceOp op) {
   Names names(entry, op);
@@ -217,9 +255,12 @@ std::vector<State> explain::describeStates(func::FuncOp entry,
     };
     auto chain = scan::getFactorChain(op, i);
     state.isChain = succeeded(chain);
-    addReads(op.getStateArgument(i));
-    if (failed(chain))
+    if (failed(chain)) {
+      describeUses(op, i, names, state.steps);
       continue;
+    }
+    addReads(chain->empty() ? op.getStateArgument(i)
+                            : chain->front().getStateOperand().get());
     for (scan::StateOpInterface factor : *chain) {
       state.steps.push_back(describeFactor(factor, names));
       addReads(factor.getStateResult());

@@ -14,7 +14,9 @@ static void printRecurrence(llvm::raw_ostream &os,
   for (auto [i, state] : llvm::enumerate(recurrence.states)) {
     if (i > 0)
       os << "   state " << i + 1
-         << (state.isChain ? "\n" : ": a computed scalar\n");
+         << (state.isChain               ? "\n"
+             : state.shape == "a scalar" ? ": a computed scalar\n"
+                                         : ": no chain of factors\n");
     for (const Step &step : state.steps)
       os << "    " << step.text << "\n";
   }

@@ -43,17 +43,33 @@ bool prism::canSplitValues(scan::RecurrenceOp op) {
   // States that meet are stepped together, each once.
   if (op.getNumStates() > 1)
     return false;
-  // Slice backward from every value-side operand and output; an l2norm there
-  // needs whole rows.
-  SmallVector<Value> pending(
+  // What lies along values may be cut, unless an l2norm needs whole rows; what
+  // does not is the same in all blocks, unless it is made of what was read,
+  // which is as wide as the block.
+  SmallVector<Value> alongValues(
       op.getYield().getValues().drop_front(op.getNumStates()));
+  SmallVector<Value> others;
+  auto add = [&](Value operand, bool isAlongValues) {
+    if (operand)
+      (isAlongValues ? alongValues : others).push_back(operand);
+  };
   op.getBody().walk([&](Operation *nested) {
-    if (auto inject = dyn_cast<scan::InjectOp>(nested))
-      pending.push_back(inject.getValue());
-    if (auto decay = dyn_cast<scan::DecayOp>(nested))
-      if (decay.getAlong() == scan::DecayAlong::value ||
-          decay.getAlong() == scan::DecayAlong::element)
-        pending.push_back(decay.getLogGate());
+    if (auto inject = dyn_cast<scan::InjectOp>(nested)) {
+      add(inject.getValue(), true);
+      add(inject.getKey(), false);
+      add(inject.getScale(), false);
+    } else if (auto erase = dyn_cast<scan::EraseOp>(nested)) {
+      add(erase.getRead(), false);
+      add(erase.getWrite(), false);
+      add(erase.getStrength(), false);
+    } else if (auto read = dyn_cast<scan::ReadOp>(nested)) {
+      add(read.getQuery(), false);
+    } else if (auto decay = dyn_cast<scan::DecayOp>(nested)) {
+      add(decay.getLogGate(),
+          decay.getAlong() == scan::DecayAlong::value ||
+              decay.getAlong() == scan::DecayAlong::element);
+    }
   });
-  return !comesFrom<scan::L2NormOp>(std::move(pending));
+  return !comesFrom<scan::L2NormOp>(std::move(alongValues)) &&
+         !comesFrom<scan::ReadOp>(std::move(others));
 }

@@ -1,5 +1,4 @@
-//===- CoefficientSources.h - What coefficients are computed from -*- C++
-//-*-===//
+//===- CoefficientSources.h - What coefficients are made of -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 

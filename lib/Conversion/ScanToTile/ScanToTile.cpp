@@ -154,8 +154,10 @@ LogicalResult EntryConverter::findRecurrence() {
   if (valueBlock < values && !canSplitValues(op))
     return op.emitError("cannot split its ")
            << values << " value columns into blocks of " << valueBlock << ": "
-           << (op.getNumStates() > 1 ? "it has several states"
-                                     : "an l2norm mixes them");
+           << (op.getNumStates() > 1
+                   ? "it has several states"
+                   : "an l2norm, or a key or number made of what was read, "
+                     "takes all of them");
   return success();
 }
 

@@ -99,7 +99,7 @@ func.func @which_row(%k: tensor<?x?x4xf32>, %b: tensor<?x?xf32>) -> (tensor<?x?x
 // -----
 
 func.func @split_norm(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
-  // expected-error @below {{cannot split its 4 value columns into blocks of 2: an l2norm mixes them}}
+  // expected-error @below {{cannot split its 4 value columns into blocks of 2: an l2norm, or a key or number made of what was read, takes all of them}}
   %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv")
       plan #scan.plan<schedule = chunk, chunk = 16, value_block = 2, stages = 1> {
   ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):
@@ -113,8 +113,23 @@ func.func @split_norm(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4
 
 // -----
 
+func.func @split_key_read(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
+  // expected-error @below {{cannot split its 4 value columns into blocks of 2: an l2norm, or a key or number made of what was read, takes all of them}}
+  %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv")
+      plan #scan.plan<schedule = recurrent, chunk = 1, value_block = 2, stages = 1> {
+  ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    %y = scan.read %S query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    %key = math.tanh %y : tensor<4xf32>
+    %0 = scan.inject %S key %key value %kt : tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>
+    scan.yield %0, %y : tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
+  return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
 func.func @split_output_norm(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
-  // expected-error @below {{cannot split its 4 value columns into blocks of 2: an l2norm mixes them}}
+  // expected-error @below {{cannot split its 4 value columns into blocks of 2: an l2norm, or a key or number made of what was read, takes all of them}}
   %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv")
       plan #scan.plan<schedule = recurrent, chunk = 1, value_block = 2, stages = 1> {
   ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):

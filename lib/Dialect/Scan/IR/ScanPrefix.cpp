@@ -4,6 +4,7 @@
 
 #include "NamedAxes.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace prism::scan;

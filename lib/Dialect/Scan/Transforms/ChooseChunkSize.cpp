@@ -1,7 +1,5 @@
 //===- ChooseChunkSize.cpp - Schedule, chunk and value block --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ChooseChunkSize.cpp - Schedule, chunk and value block --------------===//
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // On CPUs by predicted times (CostModel.h), on GPUs by what was measured.
@@ -61,7 +59,7 @@ SmallVector<PlanAttr> prism::scan::candidatePlans(RecurrenceOp op,
     plans.push_back(PlanAttr::get(op.getContext(), schedule, chunk, valueBlock,
                                   /*stages=*/1));
   };
-  int64_t values = stateOf(op).getDimSize(1);
+  int64_t values = getKeysAndValues(op, 0).second;
   if (schedule == Schedule::recurrent) {
     // The state lives in registers: 32 columns a warp-wide block.
     add(1, std::min<int64_t>(values, 32));
@@ -207,6 +205,12 @@ std::string PlanMachine::calibrate(const Calibration &calibration) {
 void ChooseChunkSizePass::plan(RecurrenceOp op, Schedule wanted,
                                const PlanMachine &machine) {
   auto options = remark::RemarkOpts::name("ChunkForm").category("scan");
+  auto state = dyn_cast<RankedTensorType>(op.getStateArgument(0).getType());
+  if (!state || state.getRank() != 2 || state.getNumElements() == 0) {
+    remark::missed(op.getLoc(), options)
+        << "no plan: its first state is not of keys x values";
+    return;
+  }
   std::string reason;
   Schedule chosen = wanted;
   if (op.getMiniBatch()) {

@@ -93,7 +93,8 @@ def ScanRecurrenceToPrefix : Pass<"scan-recurrence-to-prefix", "::mlir::ModuleOp
 
     Each state must be a chain of factors whose other operands do not depend on a
     state (see scan-raise-affine), at token granularity. An erase together with a
-    decay per value or element has no one matrix for all columns. What is
+    decay per value or element has no one matrix for all columns; states with
+    values first are not taken. What is
     declined stays as it is and has a remark that says why. A plan is dropped.
 
     ```mlir

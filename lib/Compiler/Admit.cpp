@@ -1,0 +1,234 @@
+//===- Admit.cpp - Which recurrences are compiled, and in what form -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "Admit.h"
+#include "Machine.h"
+#include "Prism/Analysis/StateFlow.h"
+#include "Prism/Dialect/Scan/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace prism;
+
+/// A calibration that knows no level of the target is an error.
+static LogicalResult checkCalibration(func::FuncOp entry,
+                                      const targetinfo::Target &target,
+                                      const CompileOptions &options) {
+  if (!options.calibration || target.isCuda())
+    return success();
+  auto machine = scan::PlanMachine::cpuLevels(target.levels());
+  std::string error = machine.calibrate(*options.calibration);
+  return error.empty() ? success() : LogicalResult(entry.emitError(error));
+}
+
+/// Of an entry without a recurrence.
+static LogicalResult refuseEntry(func::FuncOp entry) {
+  scan::PrefixOp prefix;
+  entry.walk([&](scan::PrefixOp found) { prefix = found; });
+  if (prefix)
+    return prefix.emitError("prefix scans are not compiled yet; prism-compile "
+                            "--evaluate runs them in float64");
+  return entry.emitError("entry has no scan.recurrence");
+}
+
+/// Kernels hold a first state of keys x values, and no state of nothing.
+static LogicalResult checkStates(scan::RecurrenceOp op) {
+  for (unsigned i = 0; i < op.getNumStates(); ++i) {
+    Type type = op.getStateArgument(i).getType();
+    auto state = dyn_cast<RankedTensorType>(type);
+    if (i == 0 && (!state || state.getRank() != 2))
+      return op.emitError("expected a first state of keys x values, found ")
+             << type;
+    if (state && state.getNumElements() == 0)
+      return op.emitError("expected states with elements, found ") << type;
+  }
+  return success();
+}
+
+LogicalResult prism::checkNames(func::FuncOp entry) {
+  llvm::StringSet<> seen;
+  auto check = [&](StringRef name) -> LogicalResult {
+    bool isWord = llvm::all_of(name, [](char c) {
+      return llvm::isAlnum(c) || c == '_';
+    });
+    if (!isWord || name.empty() || llvm::isDigit(name.front()) ||
+        name.size() > 200)
+      return entry.emitError("expected a name of letters, digits and _, found "
+                             "'")
+             << name << "'";
+    return success();
+  };
+  auto checkValue = [&](Attribute attr) -> LogicalResult {
+    auto name = dyn_cast_or_null<StringAttr>(attr);
+    if (!name)
+      return success();
+    if (failed(check(name)))
+      return failure();
+    if (!seen.insert(name).second)
+      return entry.emitError("expected distinct names, found '")
+             << name.getValue() << "' twice";
+    return success();
+  };
+  if (failed(check(entry.getName())))
+    return failure();
+  for (unsigned i = 0; i < entry.getNumArguments(); ++i)
+    if (failed(checkValue(entry.getArgAttr(i, scan::kNameAttr))))
+      return failure();
+  for (unsigned i = 0; i < entry.getNumResults(); ++i)
+    if (failed(checkValue(entry.getResultAttr(i, scan::kNameAttr))))
+      return failure();
+  return success();
+}
+
+/// Of mini-batches, which are chunks: states of one shape, and factors that
+/// have a chunk form.
+static LogicalResult checkMiniBatches(scan::RecurrenceOp op) {
+  if (!op.getMiniBatch())
+    return success();
+  Type first = op.getStateArgument(0).getType();
+  for (unsigned i = 1; i < op.getNumStates(); ++i)
+    if (Type other = op.getStateArgument(i).getType(); other != first)
+      return op.emitError("states of different shapes have no form in "
+                          "mini-batches yet, found ")
+             << first << " and " << other;
+  auto chain = scan::getFactorChain(op, 0);
+  if (op.getNumStates() > 1 || failed(chain))
+    return success();
+  for (scan::StateOpInterface factor : *chain) {
+    std::string reason;
+    if (!factor.hasChunkForm(reason))
+      return factor->emitOpError()
+             << reason << ", and mini-batches are chunks";
+  }
+  return success();
+}
+
+/// Mini-batches take keys first; GPUs do always.
+static LogicalResult checkOrder(func::FuncOp entry, scan::RecurrenceOp op,
+                                const targetinfo::Target &target) {
+  bool isValueFirst = false;
+  for (unsigned i = 0; i < op.getNumStates(); ++i)
+    isValueFirst |= scan::isValueFirst(op, i);
+  if (isValueFirst && target.isCuda())
+    return entry.emitError("states with values first are not lowered for GPUs "
+                           "yet; the CPU takes them, and GPUs take keys first");
+  if (isValueFirst && op.getMiniBatch())
+    return entry.emitError("states with values first are not lowered in "
+                           "mini-batches yet, which take keys first");
+  return success();
+}
+
+/// A recurrence without a parallel form: an error that names the op of the
+/// model to blame, unless it was asked for step by step.
+static LogicalResult admitSerial(func::FuncOp entry, scan::RecurrenceOp op,
+                                 const targetinfo::Target &target,
+                                 const CompileOptions &options,
+                                 std::vector<Remark> &remarks) {
+  analysis::StateFlow flow(op);
+  if (!options.serial && !op->hasAttr(scan::kSerialAttr)) {
+    flow.report(analysis::Granularity::miniBatch);
+    return failure();
+  }
+  if (target.isCuda())
+    return entry.emitError("serial recurrences are not lowered for GPUs yet; "
+                           "the CPU takes them");
+  // An entry that is stepped through anyway may say so.
+  scan::PlanAttr plan = op.getPlanAttr();
+  bool isChunked = plan && plan.getSchedule() != scan::Schedule::recurrent;
+  // Mini-batches are chunks: a plan may say so.
+  if (!op.getMiniBatch() && (isChunked || !options.plans.empty()))
+    return entry.emitError("plan: a serial recurrence is taken step by step; "
+                           "it takes no plan");
+  remarks.push_back(
+      std::string("serial, taken ") +
+      (op.getMiniBatch() ? "mini-batch by mini-batch" : "step by step") +
+      " as asked: " + flow.blame().second);
+  return success();
+}
+
+static LogicalResult refuseCalls(scan::RecurrenceOp op) {
+  bool found = op.walk([](func::CallOp call) {
+                   call.emitError("a call in a step is not lowered; write the "
+                                  "ops of '")
+                       << call.getCallee() << "' in its place";
+                   return WalkResult::interrupt();
+                 }).wasInterrupted();
+  return failure(found);
+}
+
+/// A mini-batch of one step is entered with the state before the step.
+static void dropMiniBatchesOfOne(scan::RecurrenceOp op) {
+  if (op.getMiniBatch() != 1)
+    return;
+  unsigned states = op.getNumStates();
+  for (unsigned i = 0; i < states; ++i)
+    op.getEntryStateArgument(i).replaceAllUsesWith(op.getStateArgument(i));
+  op.removeMiniBatchAttr();
+  op.getStepBlock()->eraseArguments(states, states);
+}
+
+/// Are the next states made by factors and by sums of multiples of states?
+static bool areMadeByFactors(scan::RecurrenceOp op) {
+  SmallVector<Value> pending(
+      op.getYield().getValues().take_front(op.getNumStates()));
+  llvm::DenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value state = pending.pop_back_val();
+    Operation *producer = state.getDefiningOp();
+    if (!seen.insert(state).second || !producer ||
+        isa<tensor::SplatOp>(producer) ||
+        producer->hasTrait<OpTrait::ConstantLike>())
+      continue;
+    if (auto factor = dyn_cast<scan::StateOpInterface>(producer))
+      pending.push_back(factor.getStateOperand().get());
+    else if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp>(
+                 producer))
+      llvm::append_range(pending, producer->getOperands());
+    else
+      return false;
+  }
+  return true;
+}
+
+/// Does the step have plain ops that raising may turn into factors?
+static bool hasPlainOps(scan::RecurrenceOp op) {
+  if (op.getMiniBatch())
+    return !areMadeByFactors(op);
+  return op.getNumStates() == 1 && failed(scan::getFactorChain(op, 0));
+}
+
+FailureOr<bool> prism::admit(func::FuncOp entry, scan::RecurrenceOp op,
+                             const targetinfo::Target &target,
+                             const CompileOptions &options,
+                             std::vector<Remark> &remarks) {
+  if (!op)
+    return refuseEntry(entry);
+  if (failed(checkCalibration(entry, target, options)))
+    return failure();
+  bool isPlain = hasPlainOps(op);
+  dropMiniBatchesOfOne(op);
+  bool serial = scan::isSerial(op);
+  if (serial && failed(admitSerial(entry, op, target, options, remarks)))
+    return failure();
+  if (op.getMiniBatch() && target.isCuda())
+    return entry.emitError("mini-batches are not lowered for GPUs yet; the CPU "
+                           "takes them");
+  // Plain ops are raised where they say what factors say.
+  if (serial || isPlain || hasPlainOps(op)) {
+    // Raising makes ops of these.
+    entry.getContext()
+        ->loadDialect<arith::ArithDialect, linalg::LinalgDialect,
+                      math::MathDialect, tensor::TensorDialect>();
+    scan::raiseAffine(op, /*assumeNonNegativeGates=*/false);
+  }
+  if (failed(refuseCalls(op)) || failed(checkStates(op)) ||
+      failed(checkOrder(entry, op, target)) || failed(checkMiniBatches(op)))
+    return failure();
+  return serial;
+}
