@@ -54,9 +54,8 @@ static LogicalResult checkStates(scan::RecurrenceOp op) {
 LogicalResult prism::checkNames(func::FuncOp entry) {
   llvm::StringSet<> seen;
   auto check = [&](StringRef name) -> LogicalResult {
-    bool isWord = llvm::all_of(name, [](char c) {
-      return llvm::isAlnum(c) || c == '_';
-    });
+    bool isWord =
+        llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
     if (!isWord || name.empty() || llvm::isDigit(name.front()) ||
         name.size() > 200)
       return entry.emitError("expected a name of letters, digits and _, found "
@@ -103,8 +102,7 @@ static LogicalResult checkMiniBatches(scan::RecurrenceOp op) {
   for (scan::StateOpInterface factor : *chain) {
     std::string reason;
     if (!factor.hasChunkForm(reason))
-      return factor->emitOpError()
-             << reason << ", and mini-batches are chunks";
+      return factor->emitOpError() << reason << ", and mini-batches are chunks";
   }
   return success();
 }

@@ -1,4 +1,4 @@
-//===- Admit.h - Which recurrences are compiled, and in what form *- C++ -*-===//
+//===- Admit.h - Which recurrences are compiled, and how --------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
