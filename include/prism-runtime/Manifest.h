@@ -128,6 +128,10 @@ struct EntryInfo {
   bool locate(TensorMapInfo &map, size_t intermediates = 0) const;
 };
 
+/// A name that can stand in messages, files, headers and command lines:
+/// letters, digits and _, no digit first, at most 200.
+bool isIdentifier(const std::string &name);
+
 struct Manifest {
   std::string compiler, name;
   std::vector<EntryInfo> entries;

@@ -10,7 +10,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -40,13 +39,12 @@ static LogicalResult refuseEntry(func::FuncOp entry) {
 /// Kernels hold a first state of keys x values, and no state of nothing.
 static LogicalResult checkStates(scan::RecurrenceOp op) {
   for (unsigned i = 0; i < op.getNumStates(); ++i) {
-    Type type = op.getStateArgument(i).getType();
-    auto state = dyn_cast<RankedTensorType>(type);
-    if (i == 0 && (!state || state.getRank() != 2))
+    auto state = cast<RankedTensorType>(op.getStateArgument(i).getType());
+    if (i == 0 && state.getRank() != 2)
       return op.emitError("expected a first state of keys x values, found ")
-             << type;
-    if (state && state.getNumElements() == 0)
-      return op.emitError("expected states with elements, found ") << type;
+             << state;
+    if (state.getNumElements() == 0)
+      return op.emitError("expected states with elements, found ") << state;
   }
   return success();
 }
@@ -54,10 +52,7 @@ static LogicalResult checkStates(scan::RecurrenceOp op) {
 LogicalResult prism::checkNames(func::FuncOp entry) {
   llvm::StringSet<> seen;
   auto check = [&](StringRef name) -> LogicalResult {
-    bool isWord =
-        llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
-    if (!isWord || name.empty() || llvm::isDigit(name.front()) ||
-        name.size() > 200)
+    if (!runtime::isIdentifier(name.str()))
       return entry.emitError("expected a name of letters, digits and _, found "
                              "'")
              << name << "'";
@@ -217,7 +212,8 @@ FailureOr<bool> prism::admit(func::FuncOp entry, scan::RecurrenceOp op,
   if (op.getMiniBatch() && target.isCuda())
     return entry.emitError("mini-batches are not lowered for GPUs yet; the CPU "
                            "takes them");
-  // Plain ops are raised where they say what factors say.
+  // Plain ops are raised where they say what factors say. (Without its
+  // mini-batch of one step a recurrence of one state may be no chain any more.)
   if (serial || isPlain || hasPlainOps(op)) {
     // Raising makes ops of these.
     entry.getContext()

@@ -11,7 +11,7 @@
 namespace prism {
 
 /// A target as the choice of plans sees it: of a CPU the costs at its levels,
-/// by the calibration if there is one (buildUnits checks that it fits).
+/// by the calibration if there is one (admit checks that it fits).
 scan::PlanMachine planMachine(const targetinfo::Target &target,
                               const CompileOptions &options);
 

@@ -66,7 +66,7 @@ scan::PlanMachine prism::planMachine(const targetinfo::Target &target,
     return {scan::PlanTarget::cuda, {}};
   auto machine = scan::PlanMachine::cpuLevels(target.levels());
   if (options.calibration)
-    (void)machine.calibrate(*options.calibration); // checked by buildUnits
+    (void)machine.calibrate(*options.calibration); // checked by admit
   return machine;
 }
 

@@ -21,6 +21,13 @@ namespace prism::runtime {
 
 using nlohmann::json;
 
+bool isIdentifier(const std::string &name) {
+  auto isWord = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+  return !name.empty() && name.size() <= 200 &&
+         std::all_of(name.begin(), name.end(), isWord) &&
+         !std::isdigit(static_cast<unsigned char>(name[0]));
+}
+
 namespace {
 
 /// A complaint about one place of the manifest.
@@ -165,12 +172,9 @@ const std::vector<std::string> &targetNames() {
   return names;
 }
 
-/// A name that can stand in messages, headers and command lines.
 std::string readIdentifier(const Node &node) {
   std::string name = node.text();
-  auto isWord = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
-  if (!std::all_of(name.begin(), name.end(), isWord) ||
-      std::isdigit(static_cast<unsigned char>(name[0])) || name.size() > 200)
+  if (!isIdentifier(name))
     node.fail("a name of letters, digits and _");
   return name;
 }

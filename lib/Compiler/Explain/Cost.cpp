@@ -3,7 +3,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Cost.h"
-#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace prism;
@@ -73,10 +72,8 @@ int64_t explain::stateBytesPerToken(func::FuncOp entry, scan::RecurrenceOp op) {
     return 0;
   int64_t bits = 0;
   for (unsigned i = 0; i < op.getNumStates(); ++i) {
-    Type type = op.getStateArgument(i).getType();
-    auto state = dyn_cast<RankedTensorType>(type);
-    bits += (state ? state.getNumElements() : 1) *
-            getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+    auto state = cast<RankedTensorType>(op.getStateArgument(i).getType());
+    bits += state.getNumElements() * state.getElementTypeBitWidth();
   }
   return 2 * op.getNumValueHeads() * bits / 8;
 }

@@ -217,8 +217,8 @@ static std::string shapeOf(Type type) {
 static void describeUses(scan::RecurrenceOp op, unsigned index,
                          const Names &names, std::vector<Step> &steps) {
   Value start = op.getStateArgument(index);
-  auto type = dyn_cast<RankedTensorType>(start.getType());
-  if (!type || type.getNumElements() == 1)
+  auto type = cast<RankedTensorType>(start.getType());
+  if (type.getNumElements() == 1)
     return;
   llvm::SmallDenseSet<Value> made = {start};
   auto isMade = [&](Value value) { return made.contains(value); };

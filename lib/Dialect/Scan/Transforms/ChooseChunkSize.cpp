@@ -205,8 +205,8 @@ std::string PlanMachine::calibrate(const Calibration &calibration) {
 void ChooseChunkSizePass::plan(RecurrenceOp op, Schedule wanted,
                                const PlanMachine &machine) {
   auto options = remark::RemarkOpts::name("ChunkForm").category("scan");
-  auto state = dyn_cast<RankedTensorType>(op.getStateArgument(0).getType());
-  if (!state || state.getRank() != 2 || state.getNumElements() == 0) {
+  RankedTensorType state = stateOf(op);
+  if (state.getRank() != 2 || state.getNumElements() == 0) {
     remark::missed(op.getLoc(), options)
         << "no plan: its first state is not of keys x values";
     return;
