@@ -44,9 +44,21 @@ is_ours() {
   [[ $innermost != mlir::* ]]
 }
 
+# True where an input was too slow or too large only in the search's own process,
+# which other inputs and other programs had filled.
+is_passing() {
+  [[ $(basename "$2") != crash-* ]] && "build-asan/bin/PrismFuzz$1" "${limits[@]}" "$2" > "$2.log" 2>&1
+}
+
+# What was found, with its input where that is short: a log may be all there is.
+show() {
+  say "$1: FAULT: $(grep -a -m 1 -oE '(ERROR: .{0,100}|fault: .*|runtime error: .*)' "$2.log" || echo "none when run alone"): $2"
+  [ "$(stat -c %s "$2")" -gt 2048 ] || say "$1: base64 -d <<< $(base64 -w 0 "$2")"
+}
+
 # Faults do not end a run: each is kept, and told apart afterwards.
 fuzz() {
-  local target=$1 folder=$root/out/fuzz/$1 seeds input ours=0 theirs=0
+  local target=$1 folder=$root/out/fuzz/$1 seeds input ours=0 theirs=0 passing=0
   mapfile -t seeds < "build-asan/unittests/Fuzz/$target.seeds"
   rm -rf "$folder"
   mkdir -p "$folder/corpus"
@@ -55,19 +67,21 @@ fuzz() {
     -artifact_prefix="$folder/" "$folder/corpus" "${seeds[@]}" > "$folder/log" 2>&1 || true
   for input in "$folder"/{crash,timeout,oom}-*; do
     [ -e "$input" ] || continue
-    if is_ours "$target" "$input"; then
+    if is_passing "$target" "$input"; then
+      passing=$((passing + 1))
+    elif is_ours "$target" "$input"; then
       ours=$((ours + 1))
-      say "$target: FAULT: $(grep -a -m 1 -oE '(ERROR: .{0,100}|fault: .*|runtime error: .*)' "$input.log" || echo "none when run alone"): $input"
+      show "$target" "$input"
     else
       theirs=$((theirs + 1))
     fi
   done
   # Nothing ran: the target did not start, or its own seeds broke it.
   grep -q '^#[1-9][0-9]*: cov' "$folder/log" || { say "$target: did not run, see $folder/log"; return 1; }
-  say "$target: $(grep -oE '^#[0-9]+' "$folder/log" | tail -1 | tr -d '#') inputs, $ours faults, $theirs of LLVM's"
+  say "$target: $(grep -oE '^#[0-9]+' "$folder/log" | tail -1 | tr -d '#') inputs, $ours faults, $theirs of LLVM's, $passing slow or large once"
   [ $ours -eq 0 ]
 }
-export -f fuzz is_ours say
+export -f fuzz is_ours is_passing say show
 export root seconds
 export limits_text="${limits[*]}"
 printf '%s\n' "${targets[@]}" | xargs -P "$jobs" -I{} bash -c 'limits=($limits_text); fuzz {}' || fail "faults found, see above"

@@ -23,7 +23,9 @@ static std::string print(mlir::ModuleOp module) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  llvm::StringRef text(reinterpret_cast<const char *>(data), size);
+  // MLIR's lexer reads one character past the end, as every file's buffer
+  // allows.
+  const std::string text(reinterpret_cast<const char *>(data), size);
   mlir::MLIRContext context(fuzz::dialects(),
                             mlir::MLIRContext::Threading::DISABLED);
   bool told = false;
