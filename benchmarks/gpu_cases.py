@@ -1,4 +1,4 @@
-"""What the suite gpu-forward measures: recurrences, shapes, inputs, and the work that each takes.
+"""What the GPU suites measure: recurrences, shapes, inputs, and the work that each takes.
 
 Nothing here needs a GPU; tensors are made on the device that the caller names.
 """
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 KEYS = VALUES = 128
 READ_SCALE = KEYS**-0.5
+ERASES = 2  # of a token of gated_deltaproduct
+STEPPED = ("gla", "kda", "rwkv7", "gated_deltaproduct")  # checked against the recurrence step by step, as many key as value heads
 
 
 @dataclass(frozen=True)
@@ -19,40 +21,81 @@ class Case:
     key_heads: int
     value_heads: int
     ranks: int = 0  # of PRISM's second injection
+    entry: str = "forward"  # or "decode": one step on from a state
+    state: str = "f32"  # what states are between calls; "bf16"
 
     @property
     def name(self):
         ranks = f" L={self.ranks}" if self.model == "prism" else ""
-        return f"{self.model}{ranks} {self.steps}x{self.sequences} ({self.key_heads},{self.value_heads})"
+        entry = f" {self.entry}, {self.state} state" if self.entry != "forward" else ""
+        return f"{self.model}{ranks} {self.steps}x{self.sequences} ({self.key_heads},{self.value_heads}){entry}"
 
     @property
     def bundle(self):
         """Cases of one bundle differ in length and number of sequences only."""
         ranks = f"_l{self.ranks}" if self.model == "prism" else ""
-        return f"{self.model}{ranks}_{self.key_heads}_{self.value_heads}"
+        entry = f"_{self.entry}_{self.state}" if self.entry != "forward" else ""
+        return f"{self.model}{ranks}_{self.key_heads}_{self.value_heads}{entry}"
+
+    @property
+    def calls(self):
+        """Calls in a timed graph: one of few microseconds would be lost in the events' own."""
+        return 1 if self.entry == "forward" else max(1, 64 // self.sequences)
 
 
-def all_cases():
+def forward_cases():
     shapes = [(8192, 1, 16, 32), (32768, 1, 16, 32), (8192, 4, 8, 32), (4096, 8, 16, 16),
               (8192, 1, 2, 8), (32768, 1, 16, 64), (8192, 1, 96, 96), (16384, 2, 16, 16)]
     cases = [Case("gated_deltanet", *shape) for shape in shapes]
-    for model in ("retnet", "simple_gla", "deltanet", "mamba2"):
-        key_heads = 1 if model == "mamba2" else 16  # Mamba-2 has one group of B and C
-        cases += [Case(model, steps, sequences, key_heads, 16) for steps, sequences in ((8192, 1), (8192, 4), (32768, 1))]
+    cases += [case for model in ("retnet", "simple_gla", "deltanet", "mamba2") for case in three_shapes(model)]
     return cases + [Case("prism", 8192, 4, 8, 32, ranks) for ranks in (0, 1, 2)]
 
 
-def small_cases():
+def three_shapes(model):
+    key_heads = 1 if model == "mamba2" else 16  # Mamba-2 has one group of B and C
+    return [Case(model, steps, sequences, key_heads, 16) for steps, sequences in ((8192, 1), (8192, 4), (32768, 1))]
+
+
+def family_cases():
+    """Decays of each key channel, an erase of its own key, two erases a token."""
+    return [case for model in STEPPED for case in three_shapes(model)]
+
+
+def decode_cases():
+    return [Case("gated_deltanet", 1, sequences, 16, 32, entry="decode", state=state)
+            for state in ("f32", "bf16") for sequences in (1, 64, 256)]
+
+
+def choice_cases():
+    """Few and many heads, short and long, of light and heavy recurrences."""
+    shapes = [(2048, 1, 8, 8), (8192, 1, 2, 8), (8192, 1, 16, 32), (32768, 1, 4, 4), (32768, 1, 16, 16), (4096, 8, 16, 16)]
+    return [Case(model, *shape) for model in ("gated_deltanet", "retnet", "simple_gla", "deltanet") for shape in shapes]
+
+
+CASES = {"gpu-forward": forward_cases, "gpu-families": family_cases, "gpu-decode": decode_cases, "gpu-choice": choice_cases}
+
+
+def by_name():
+    """Name -> case, of all suites."""
+    return {case.name: case for cases in CASES.values() for case in cases()}
+
+
+def small_cases(suite):
     """For --dry-run: one of each model, with a chunk that is not full and more than one sequence."""
-    cases = [Case(model, 130, 2, 1 if model == "mamba2" else 2, 4) for model in
-             ("gated_deltanet", "retnet", "simple_gla", "deltanet", "mamba2")]
-    return cases + [Case("prism", 130, 2, 2, 4, ranks) for ranks in (0, 1, 2)]
+    small = {}
+    for case in CASES[suite]():
+        steps = 1 if case.entry == "decode" else 130
+        key_heads = 1 if case.model == "mamba2" else 2
+        few = Case(case.model, steps, 2, key_heads, 2 if case.model in STEPPED else 4, case.ranks, case.entry, case.state)
+        small[few.name] = few
+    return list(small.values())
 
 
 def spec(case, targets):
     """The spec that our compiler is given."""
     key, value = ["B", "T", "Hk", "K"], ["B", "T", "Hv", "V"]
-    result = {"prism_spec": 1, "name": case.bundle, "entries": ["forward"], "target": targets, "dtype": {"io": "bf16"},
+    result = {"prism_spec": 1, "name": case.bundle, "entries": [case.entry], "target": targets,
+              "dtype": {"io": "bf16", "state": case.state},
               "dims": {"B": None, "T": None, "Hk": case.key_heads, "Hv": case.value_heads, "K": KEYS, "V": VALUES}}
     read = {"read": {"query": "q", "scale": READ_SCALE}}
     if case.model == "simple_gla":
@@ -65,13 +108,15 @@ def spec(case, targets):
     else:
         result["family"] = case.model
         result["options"] = {"scale": READ_SCALE}
+        if case.model == "gated_deltaproduct":
+            result["dims"]["M"] = ERASES
         if case.model == "prism":
             result["dims"]["L"] = case.ranks
     return result
 
 
 def inputs(case, device, seed):
-    """Argument name -> tensor: q and k of unit length, log-gates logsigmoid(randn) / 16, 0 in every fourth head."""
+    """Argument name -> tensor: keys and queries of unit length, log-gates logsigmoid(randn) / 16, 0 in every fourth head."""
     import torch
 
     generator = torch.Generator(device=device).manual_seed(seed)
@@ -84,22 +129,37 @@ def inputs(case, device, seed):
         return torch.nn.functional.normalize(randn(*axes), dim=-1).bfloat16()
 
     heads = torch.arange(case.value_heads, device=device)
-    result = {"q": unit(*rows, case.key_heads, KEYS), "k": unit(*rows, case.key_heads, KEYS),
-              "v": randn(*rows, case.value_heads, VALUES).bfloat16()}
-    gate = torch.nn.functional.logsigmoid(randn(*rows, case.value_heads)) / 16
-    if case.model in ("gated_deltanet", "simple_gla", "prism"):
-        result["log_alpha"] = gate * (heads % 4 != 0)
-    if case.model in ("gated_deltanet", "deltanet", "prism"):
-        result["beta"] = torch.sigmoid(randn(*rows, case.value_heads))
+
+    def decays(*axes):
+        return torch.nn.functional.logsigmoid(randn(*rows, case.value_heads, *axes)) / 16
+
+    def gates(*axes):
+        return decays(*axes) * (heads.view(-1, *[1] * len(axes)) % 4 != 0)
+
+    micro = (ERASES,) if case.model == "gated_deltaproduct" else ()
+    result = {"r" if case.model == "rwkv7" else "q": unit(*rows, case.key_heads, KEYS),
+              "k": unit(*rows, case.key_heads, *micro, KEYS), "v": randn(*rows, case.value_heads, *micro, VALUES).bfloat16()}
+    if case.model in ("gated_deltanet", "simple_gla", "prism", "gated_deltaproduct"):
+        result["log_alpha"] = gates()
+    if case.model in ("gla", "kda", "rwkv7"):
+        result["log_w" if case.model == "rwkv7" else "log_alpha"] = gates(KEYS)
+    if case.model in ("gated_deltanet", "deltanet", "prism", "kda", "gated_deltaproduct"):
+        result["beta"] = torch.sigmoid(randn(*rows, case.value_heads, *micro))
+    if case.model == "rwkv7":
+        result["kappa"] = unit(*rows, case.key_heads, KEYS)
+        result["a"] = torch.sigmoid(randn(*rows, case.key_heads, KEYS)).bfloat16()
     if case.model == "retnet":  # the decays of the paper, which the peer has built in
         result["log_gamma"] = torch.log1p(-torch.exp2(-5.0 - heads.double())).float()
     if case.model == "mamba2":
-        result["dt"], result["A"] = -gate, -(heads % 4 != 0).float()
+        result["dt"], result["A"] = -decays(), -(heads % 4 != 0).float()
     if case.model == "prism" and case.ranks:
         result["u"] = randn(*rows, case.value_heads, VALUES).bfloat16()
         result["p"] = torch.sigmoid(randn(*rows, case.value_heads, case.ranks, VALUES)).bfloat16()
         result["c"] = unit(*rows, case.key_heads, case.ranks, KEYS)
         result["b"] = torch.sigmoid(randn(*rows, case.value_heads, case.ranks))
+    if case.entry == "decode":
+        state = randn(case.sequences, case.value_heads, KEYS, VALUES)
+        result["initial_state"] = state.bfloat16() if case.state == "bf16" else state
     return result
 
 
@@ -109,21 +169,26 @@ def results(case, device):
 
     rows = (case.sequences, case.steps, case.value_heads, VALUES)
     state = (case.sequences, case.value_heads, KEYS, VALUES)
+    dtype = {"f32": torch.float32, "bf16": torch.bfloat16}[case.state]
     return {"o": torch.full(rows, float("nan"), dtype=torch.bfloat16, device=device),
-            "final_state": torch.full(state, float("nan"), dtype=torch.float32, device=device)}
+            "final_state": torch.full(state, float("nan"), dtype=dtype, device=device)}
 
 
 def flops(case, chunk=64):
-    """Of the dense chunk form, triangles counted in full, the inverse itself not counted.
+    """Of the dense chunk form, triangles counted in full, the inverse itself not counted; a single step as it is.
 
     Read: Q K^T, its product with what was written, Q S. Write: K^T X. An erase adds
     K K^T, the product with the inverse, and K S. Each rank: two scores with an erase
-    (one without), their products, and its write.
+    (one without), their products, and its write. So does each micro-step after the first.
     """
-    erases = case.model in ("gated_deltanet", "deltanet", "prism")
+    erases = case.model in ("gated_deltanet", "deltanet", "prism", "kda", "rwkv7", "gated_deltaproduct")
     products = 2 if erases else 1
+    if case.entry == "decode":
+        return 2 * KEYS * VALUES * (1 + products) * case.sequences * case.value_heads
     a_token = 2 * chunk * (KEYS + VALUES) * products + 2 * KEYS * VALUES * (1 + products)
     a_token += case.ranks * (2 * chunk * (KEYS + VALUES) * products + 2 * KEYS * VALUES)
+    if case.model == "gated_deltaproduct":  # rows interleaved: each erase reads the keys of all before it
+        a_token += (ERASES - 1) * (2 * chunk * (KEYS + VALUES) * (1 + 2 * ERASES) + 2 * KEYS * VALUES * 2)
     return a_token * case.steps * case.sequences * case.value_heads
 
 

@@ -1,4 +1,4 @@
-"""The peers of the suite gpu-forward, each where it can be imported.
+"""The peers of the GPU suites, each where it can be imported.
 
 A peer is a function without arguments that returns o [B, T, H, V] and the final
 state [B, H, K, V]. They get the tensors that our kernel gets and tune themselves
@@ -32,22 +32,84 @@ def import_part(package, module):
 
 
 def flash_linear_attention(case, x):
-    q, k, v = x["q"], x["k"], x["v"]
-    common = {"scale": READ_SCALE, "output_final_state": True}
-    if case.model == "gated_deltanet":
-        from fla.ops.gated_delta_rule import chunk_gated_delta_rule
-        return {"fla": lambda: chunk_gated_delta_rule(q, k, v, x["log_alpha"], x["beta"], **common)}
-    if case.model == "deltanet":
-        from fla.ops.delta_rule import chunk_delta_rule
-        beta = x["beta"].to(q.dtype)  # it takes one type for all; its own rounding counts as its error
-        return {"fla": lambda: chunk_delta_rule(q, k, v, beta, **common)}
-    if case.model == "simple_gla":
-        from fla.ops.simple_gla import chunk_simple_gla
-        return {"fla": lambda: chunk_simple_gla(q, k, v, x["log_alpha"], **common)}
-    if case.model == "retnet":
-        from fla.ops.retention import chunk_retention
-        return {"fla": lambda: chunk_retention(q, k, v, **common)}
-    return {}
+    make = FLA.get(case.model if case.entry == "forward" else f"{case.model} {case.entry}")
+    return {"fla": make(x, {"scale": READ_SCALE, "output_final_state": True})} if make else {}
+
+
+def fla_gated_deltanet(x, common):
+    from fla.ops.gated_delta_rule import chunk_gated_delta_rule
+    return lambda: chunk_gated_delta_rule(x["q"], x["k"], x["v"], x["log_alpha"], x["beta"], **common)
+
+
+def fla_gated_deltanet_decode(x, common):
+    from fla.ops.gated_delta_rule import fused_recurrent_gated_delta_rule
+    return lambda: fused_recurrent_gated_delta_rule(x["q"], x["k"], x["v"], x["log_alpha"], beta=x["beta"],
+                                                    initial_state=x["initial_state"], **common)
+
+
+def fla_deltanet(x, common):
+    from fla.ops.delta_rule import chunk_delta_rule
+    beta = x["beta"].to(x["q"].dtype)  # it takes one type for all; its own rounding counts as its error
+    return lambda: chunk_delta_rule(x["q"], x["k"], x["v"], beta, **common)
+
+
+def fla_simple_gla(x, common):
+    from fla.ops.simple_gla import chunk_simple_gla
+    return lambda: chunk_simple_gla(x["q"], x["k"], x["v"], x["log_alpha"], **common)
+
+
+def fla_retnet(x, common):
+    from fla.ops.retention import chunk_retention
+    return lambda: chunk_retention(x["q"], x["k"], x["v"], **common)
+
+
+def fla_gla(x, common):
+    from fla.ops.gla import chunk_gla
+    return lambda: chunk_gla(x["q"], x["k"], x["v"], x["log_alpha"], **common)
+
+
+def fla_kda(x, common):
+    from fla.ops.kda import chunk_kda
+    return lambda: chunk_kda(x["q"], x["k"], x["v"], x["log_alpha"], x["beta"], **common)
+
+
+def fla_rwkv7(x, common):
+    from fla.ops.rwkv7 import chunk_rwkv7
+    read, write = -x["kappa"], x["a"] * x["kappa"]  # ours multiplies in the kernel
+    return lambda: chunk_rwkv7(x["r"], x["log_w"], x["k"], x["v"], read, write, **common)
+
+
+def fla_gated_deltaproduct(x, common):
+    from fla.ops.gated_delta_product import chunk_gated_delta_product
+    count = x["k"].shape[3]
+    # Its micro-steps lie along time, [B, T M, H, ...].
+    k, v, beta = (a.transpose(2, 3).flatten(1, 2).contiguous() for a in (x["k"], x["v"], x["beta"]))
+    return lambda: chunk_gated_delta_product(x["q"], k, v, x["log_alpha"], beta.to(k.dtype), count, **common)
+
+
+FLA = {"gated_deltanet": fla_gated_deltanet, "gated_deltanet decode": fla_gated_deltanet_decode, "deltanet": fla_deltanet,
+       "simple_gla": fla_simple_gla, "retnet": fla_retnet, "gla": fla_gla, "kda": fla_kda, "rwkv7": fla_rwkv7,
+       "gated_deltaproduct": fla_gated_deltaproduct}
+
+
+def flash_infer(case, x):
+    """Packed sequences, gates as factors (taken before, outside its time), the state values first."""
+    if case.model != "gated_deltanet" or case.entry != "forward":
+        return {}
+    import torch
+    from flashinfer.gdn_prefill import chunk_gated_delta_rule
+
+    rows = (case.sequences, case.steps)
+    q, k, v, log_alpha, beta = (x[name].flatten(0, 1) for name in ("q", "k", "v", "log_alpha", "beta"))
+    alpha, heads = log_alpha.exp(), v.shape[1]
+    offsets = torch.arange(case.sequences + 1, device="cuda", dtype=torch.int64) * case.steps
+    o = torch.empty_like(v)
+    state = torch.empty(case.sequences, heads, v.shape[-1], k.shape[-1], device="cuda", dtype=torch.float32)
+
+    def run():
+        chunk_gated_delta_rule(q, k, v, alpha, beta, READ_SCALE, None, True, offsets, output=o, output_state=state)
+        return o.unflatten(0, rows), state.mT
+    return {"flashinfer": run}
 
 
 def mamba(case, x):
@@ -63,7 +125,7 @@ def mamba(case, x):
     return {f"mamba_ssm, chunk {chunk}": peer(chunk) for chunk in MAMBA_CHUNKS}
 
 
-LIBRARIES = {"fla": flash_linear_attention, "mamba_ssm": mamba}
+LIBRARIES = {"fla": flash_linear_attention, "flashinfer": flash_infer, "mamba_ssm": mamba}
 
 
 def peers(case, x, skipped):
@@ -83,7 +145,7 @@ def versions():
     """Of what the peers are made of, as far as installed."""
     from importlib import metadata
     found = {}
-    for package in ("flash-linear-attention", "fla-core", "mamba-ssm", "triton"):
+    for package in ("flash-linear-attention", "fla-core", "flashinfer-python", "mamba-ssm", "triton"):
         try:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:

@@ -58,7 +58,7 @@ def main():
     import gpu_driver
 
     folder, every, names = sys.argv[1], sys.argv[2] == "1", sys.argv[3:]
-    cases = {case.name: case for case in gpu_cases.all_cases()}
+    cases = gpu_cases.by_name()
     major, minor = torch.cuda.get_device_capability()
     torch.zeros(1, device="cuda")
     print("ready", flush=True)
@@ -66,7 +66,7 @@ def main():
     for name in names:
         case = cases[name]
         path = os.path.join(folder, case.bundle)
-        _, entry = gpu_driver.read_entry(path, "forward")
+        _, entry = gpu_driver.read_entry(path, case.entry)
         x = gpu_cases.inputs(case, "cuda", 0)
         arrays = {**x, **gpu_cases.results(case, "cuda")}
         for info in gpu_driver.kernels(entry, case.sequences, case.steps, 10 * major + minor, every).values():

@@ -1,8 +1,9 @@
-"""The recurrences of the suite gpu-forward in float64, on whatever device the inputs are.
+"""The recurrences of the GPU suites in float64, on whatever device the inputs are.
 
 `recurrence` is the definition, step by step. `chunked` is the same sum taken 64
 steps at a time, for sequences on which a loop over steps takes too long; it is
-itself compared with `recurrence` on the first steps of every case.
+itself compared with `recurrence` on the first steps of every case. `stepped` is
+the recurrence of models that `chunked` does not cover.
 """
 
 import torch
@@ -39,9 +40,11 @@ def refined(x):
 
 def recurrence(x, read_scale, steps):
     """Outputs [B, steps, H, V] of the first steps, and the state after them [B, H, K, V]."""
+    first = x.get("initial_state")
     x = {name: t[:, :steps] if t.dim() > 1 else t for name, t in x.items()}
     q, k, v, gate, erase, scale, ranks = factors(x, read_scale)
-    state = torch.zeros(*v[:, 0].shape[:2], k.shape[-1], v.shape[-1], dtype=torch.float64, device=v.device)
+    shape = (*v[:, 0].shape[:2], k.shape[-1], v.shape[-1])
+    state = torch.zeros(shape, dtype=torch.float64, device=v.device) if first is None else first.double()
     outputs = torch.empty_like(v)
     for t in range(v.shape[1]):
         if gate is not None:
@@ -56,6 +59,33 @@ def recurrence(x, read_scale, steps):
             state = state + torch.einsum("bhlk,bhlv->bhkv", ranks[0][:, t], ranks[1][:, t])
         outputs[:, t] = torch.einsum("bhk,bhkv->bhv", q[:, t], state)
     return outputs, state
+
+
+def stepped(case, x, read_scale):
+    """Outputs [B, T, H, V] and the last state [B, H, K, V] of gla, kda, rwkv7 and gated_deltaproduct, step by step."""
+    q, gate = (x[name].double() for name in (("r", "log_w") if case.model == "rwkv7" else ("q", "log_alpha")))
+    decay = gate.exp().unsqueeze(-1) if gate.dim() == 4 else gate.exp()[..., None, None]
+    k, v = x["k"].double(), x["v"].double()
+    rows = k.shape[3] if k.dim() == 5 else 0
+    strength = x["beta"].double() if "beta" in x else None
+    state = torch.zeros(*v.shape[:1], *v.shape[2:3], k.shape[-1], v.shape[-1], dtype=torch.float64, device=v.device)
+    outputs = torch.empty(*v.shape[:3], v.shape[-1], dtype=torch.float64, device=v.device)
+    seen = lambda key, state: torch.einsum("bhk,bhkv->bhv", key, state)  # noqa: E731
+    outer = lambda key, value: key.unsqueeze(-1) * value.unsqueeze(-2)  # noqa: E731
+    for t in range(v.shape[1]):
+        if case.model == "rwkv7":  # erases what the state was before it decayed
+            removed = x["kappa"][:, t].double()
+            written = outer(x["a"][:, t].double() * removed, seen(removed, state))
+            state = state * decay[:, t] - written + outer(k[:, t], v[:, t])
+        elif strength is None:
+            state = state * decay[:, t] + outer(k[:, t], v[:, t])
+        else:
+            state = state * decay[:, t]
+            for i in range(max(rows, 1)):
+                key, value, beta = (a[:, t, :, i] if rows else a[:, t] for a in (k, v, strength))
+                state = state + outer(key, beta.unsqueeze(-1) * (value - seen(key, state)))
+        outputs[:, t] = seen(q[:, t], state)
+    return outputs * read_scale, state
 
 
 def chunked(x, read_scale, chunk=64):

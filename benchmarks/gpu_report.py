@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the tables of docs/Benchmarks.md from what run.py --suite gpu-forward --json wrote.
+"""Prints the tables of docs/Benchmarks.md from what a GPU suite of run.py wrote with --json.
 
 usage: gpu_report.py FILE.json [--plot FILE.svg]     (--plot needs matplotlib)
 """
@@ -26,13 +26,14 @@ def figure(error):
 
 
 def table(rows):
-    lines = ["| case | ours, ms | peer | its ms | ours / peer | RMS ratio ours (o, state) | peer (o, state) | of roofline: ours, peer |",
-             "|---|---|---|---|---|---|---|---|"]
+    lines = ["| case | ours, ms | segments | peer | its ms | ours / peer | RMS ratio ours (o, state) | peer (o, state) | of roofline: ours, peer |",
+             "|---|---|---|---|---|---|---|---|---|"]
     for name, (ours, peers) in by_case(rows).items():
         best = min(peers, key=lambda row: row["peer_ms"], default=None)
         cells = [name]
         wrong = "" if ours is None or ours["right"] else " (WRONG)"
         cells.append(f"{ours['ours_ms']:.3f}{wrong}" if ours else "failed")
+        cells.append(str(ours["segments"]) if ours and ours.get("segments", 1) > 1 else "")
         cells += [best["peer"], f"{best['peer_ms']:.3f}"] if best else ["", ""]
         cells.append(f"{ours['ours_ms'] / best['peer_ms']:.2f}" if ours and best else "")
         cells += [f"{figure(row['error'])}, {figure(row['state_error'])}" if row else "" for row in (ours, best)]

@@ -38,7 +38,7 @@ def main():
     import gpu_cases
     import gpu_peers
 
-    cases = {case.name: case for case in gpu_cases.all_cases()}
+    cases = gpu_cases.by_name()
     for item in sys.argv[1:]:
         part, name = item.split("/", 1)
         gpu_peers.limit_tuning(compile_only=(int(part), PARTS))

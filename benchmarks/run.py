@@ -4,7 +4,7 @@
 usage: run.py --list
        run.py --suite NAME [--json FILE] [--build FOLDER] [--repeats N] [--python PYTHON]
        run.py --suite chunk-choice [--level LEVEL] [--calibration FILE]
-       run.py --suite gpu-forward [--bin FOLDER] [--bundles FOLDER] [--compile-only] [--dry-run] [--all] [--only TEXT] ...
+       run.py --suite gpu-forward|gpu-families|gpu-decode|gpu-choice [--bin FOLDER] [--bundles FOLDER] [--compile-only] [--dry-run] [--all] [--only TEXT] ...
 
 Ours and the peers run in one process, interleaved: every repeat runs every case
 once, in an order that rotates, so that all see the same machine. The figure of a
@@ -204,9 +204,30 @@ def cpu_gated_deltanet(options):
 
 def gpu_forward(options):
     """Eight shapes of Gated DeltaNet; RetNet, simple GLA, DeltaNet, Mamba-2 form, PRISM on a GPU, bf16, K = V = 128."""
-    import gpu_forward as suite
+    import gpu_suite
 
-    return suite.gpu_forward(options)
+    return gpu_suite.run(options)
+
+
+def gpu_families(options):
+    """GLA, KDA, RWKV-7 and gated DeltaProduct on a GPU, three shapes each, bf16, K = V = 128."""
+    import gpu_suite
+
+    return gpu_suite.run(options)
+
+
+def gpu_decode(options):
+    """One step of Gated DeltaNet for 1, 64 and 256 sequences on a GPU, states in f32 and bf16."""
+    import gpu_suite
+
+    return gpu_suite.run(options)
+
+
+def gpu_choice(options):
+    """The kernel and segments that the table names against all others, on a GPU; no peers."""
+    import gpu_choice as suite
+
+    return suite.gpu_choice(options)
 
 
 def chunk_choice(options):
@@ -216,7 +237,8 @@ def chunk_choice(options):
     return suite.chunk_choice(options, processor())
 
 
-SUITES = {"cpu-gated-deltanet": cpu_gated_deltanet, "gpu-forward": gpu_forward, "chunk-choice": chunk_choice}
+SUITES = {"cpu-gated-deltanet": cpu_gated_deltanet, "gpu-forward": gpu_forward, "gpu-families": gpu_families,
+          "gpu-decode": gpu_decode, "gpu-choice": gpu_choice, "chunk-choice": chunk_choice}
 
 
 def show(rows):
@@ -243,7 +265,7 @@ def arguments():
     choice = parser.add_argument_group("chunk-choice")
     choice.add_argument("--level", choices=("x86-64-v3", "x86-64-v4"), help="CPU level (default: the best that this CPU runs)")
     choice.add_argument("--calibration", metavar="FILE", help="choose by this file instead of measuring the machine in the same run")
-    gpu = parser.add_argument_group("gpu-forward")
+    gpu = parser.add_argument_group("the suites of GPUs")
     gpu.add_argument("--bin", metavar="FOLDER", help="where prism-compile is (default: BUILD/bin)")
     gpu.add_argument("--target", default="cuda:sm_90a", help="what to compile for (default cuda:sm_90a)")
     gpu.add_argument("--bundles", metavar="FOLDER", help="play the bundles there, which --compile-only wrote; no compiler is needed")

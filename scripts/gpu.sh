@@ -1,30 +1,32 @@
 #!/usr/bin/env bash
 # Reruns on a machine with an NVIDIA GPU all that the documents report of GPUs: the
-# integration tests (gpu-check.sh), then the speed suite of docs/Benchmarks.md.
+# integration tests (gpu-check.sh), then the speed suites of docs/Benchmarks.md.
 #
-# usage: scripts/gpu.sh [--bin FOLDER] [--bundles FOLDER] [--out FOLDER] [--jobs N]
+# usage: scripts/gpu.sh [--bin FOLDER] [--bundles FOLDER] [--out FOLDER] [--jobs N] [--suite NAME]...
 #                       [--no-check | --no-speed] [-- ARGUMENTS OF benchmarks/run.py]
 #   --bin      folder with prism-compile and prism-run (default: build/bin)
-#   --bundles  play these bundles in the speed suite, written before by
-#              benchmarks/run.py --suite gpu-forward --compile-only --bundles FOLDER;
+#   --suite    gpu-forward, gpu-families, gpu-decode or gpu-choice (default: all four)
+#   --bundles  play these bundles in the speed suites, written before by
+#              benchmarks/run.py --suite NAME --compile-only --bundles FOLDER;
 #              with --no-check, neither compiler nor libraries are needed then
-#   --out      logs, gpu-forward.json and gpu-forward.log (default: out/gpu)
+#   --out      logs, and NAME.json and NAME.log of each suite (default: out/gpu)
 #   --jobs     processes that compile at once (default: cores)
 # PYTHON names the Python (default: python3): the tests need numpy, the suite PyTorch
 # with CUDA. Peers that it can import (flash-linear-attention, mamba_ssm) are timed too.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 fail() { printf 'gpu.sh: error: %s\n' "$*" >&2; exit 2; }
-bin=build/bin out=out/gpu jobs=$(nproc) check=1 speed=1 bundles=()
+bin=build/bin out=out/gpu jobs=$(nproc) check=1 speed=1 bundles=() suites=()
 while [ $# -gt 0 ]; do
   case $1 in
-    --bin | --bundles | --out | --jobs)
+    --bin | --bundles | --out | --jobs | --suite)
       [ $# -ge 2 ] || fail "$1 needs a value"
       case $1 in
         --bin) bin=$2 ;;
         --bundles) bundles=(--bundles "$2") ;;
         --out) out=$2 ;;
         --jobs) jobs=$2 ;;
+        --suite) suites+=("$2") ;;
       esac
       shift 2 ;;
     --no-check) check=0; shift ;;
@@ -40,8 +42,9 @@ status=0
 if [ "$check" = 1 ]; then
   JOBS=$jobs scripts/gpu-check.sh "$bin" "$out/gpu-check" || status=1
 fi
-if [ "$speed" = 1 ]; then
-  PYTHONUNBUFFERED=1 "${PYTHON:-python3}" benchmarks/run.py --suite gpu-forward --bin "$bin" ${bundles[@]+"${bundles[@]}"} \
-    --jobs "$jobs" --json "$out/gpu-forward.json" "$@" 2>&1 | tee "$out/gpu-forward.log" || status=1
-fi
+[ ${#suites[@]} -gt 0 ] || suites=(gpu-forward gpu-families gpu-decode gpu-choice)
+for suite in $([ "$speed" = 0 ] || echo "${suites[@]}"); do
+  PYTHONUNBUFFERED=1 "${PYTHON:-python3}" benchmarks/run.py --suite "$suite" --bin "$bin" ${bundles[@]+"${bundles[@]}"} \
+    --jobs "$jobs" --json "$out/$suite.json" "$@" 2>&1 | tee "$out/$suite.log" || status=1
+done
 exit $status

@@ -1,4 +1,4 @@
-"""The suite gpu-forward: our kernels and the peers' on one GPU, checked, then timed in turn."""
+"""The GPU suites: our kernels and the peers' on one GPU, checked, then timed in turn."""
 
 import datetime
 import json
@@ -18,7 +18,7 @@ FLUSH_BYTES = 256 << 20
 
 
 def selected(options):
-    cases = gpu_cases.small_cases() if options.dry_run else gpu_cases.all_cases()
+    cases = gpu_cases.small_cases(options.suite) if options.dry_run else gpu_cases.CASES[options.suite]()
     chosen = [case for case in cases if not options.only or any(text in case.name for text in options.only)]
     if not chosen:
         sys.exit(f"run.py: no case's name contains {' or '.join(options.only)}")
@@ -39,10 +39,14 @@ def compile_bundles(cases, folder, compiler, targets):
 
 
 def reference(case, x):
-    """Float64 outputs and final state; the chunk form, after a look that it is the recurrence."""
+    """Float64 outputs and final state; the chunk form where sequences are long, after a look that it is the recurrence."""
     import gpu_reference as math
 
     scale = 1.0 if case.model == "mamba2" else READ_SCALE
+    if case.model in gpu_cases.STEPPED:
+        return math.stepped(case, x, scale)
+    if case.entry == "decode":
+        return math.recurrence(x, scale, case.steps)
     outputs, state = math.chunked(x, scale)
     first, _ = math.recurrence(x, scale, min(PREFIX, case.steps))
     distance = math.rms_ratio(outputs[:, :PREFIX], first)
@@ -72,12 +76,13 @@ def dry_run(cases, folder, options):
     wrong = 0
     for case in cases:
         path = os.path.join(folder, case.bundle)
-        _, entry = gpu_driver.read_entry(path, "forward")
+        _, entry = gpu_driver.read_entry(path, case.entry)
         x = gpu_cases.inputs(case, "cpu", options.seed)
         want = reference(case, x)
         results = gpu_cases.results(case, "cpu")
         plan = gpu_driver.choose(entry, case.sequences, case.steps, 90)["plan"]
-        kernel = bundle.Entry(path, "forward").kernel("chunk")
+        cpu = bundle.Entry(path, case.entry)
+        kernel = cpu.kernel(cpu.default_schedule(case.sequences, case.steps))
         words = gpu_driver.words(entry, {**x, **results}, case.sequences, case.steps)
         scratch = (ctypes.c_char * (kernel.info["workspace"] + 64))()
         workspace = -(-ctypes.addressof(scratch) // 64) * 64
@@ -89,13 +94,14 @@ def dry_run(cases, folder, options):
     return wrong
 
 
-def captured(function):
-    """The function as a CUDA graph (replay with .replay()), and what it returned."""
+def captured(function, calls=1):
+    """So many calls of the function as a CUDA graph (replay with .replay()), and what the last returned."""
     import torch
 
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        result = function()
+        for _ in range(calls):
+            result = function()
     return graph, result
 
 
@@ -178,7 +184,7 @@ class Suite:
         import gpu_driver
 
         path = os.path.join(self.folder, case.bundle)
-        manifest, entry = gpu_driver.read_entry(path, "forward")
+        manifest, entry = gpu_driver.read_entry(path, case.entry)
         self.common["versions"]["prism"] = manifest["compiler"]
         result = {}
         every = gpu_driver.kernels(entry, case.sequences, case.steps, self.capability, self.options.all)
@@ -189,14 +195,14 @@ class Suite:
             result[label] = (lambda launch=launch, outputs=outputs: (launch(), outputs)[1], info, outputs, launch.parts)
         return result
 
-    def prepare(self, function, want):
-        """A graph of the function, checked on outputs that were full of NaN."""
+    def prepare(self, function, want, calls):
+        """A graph of so many calls, checked on outputs that were full of NaN."""
         import torch
 
         with torch.no_grad():
             function()  # loads, compiles, tunes
             torch.cuda.synchronize()
-            graph, results = captured(function)
+            graph, results = captured(function, calls)
             for tensor in results:
                 tensor.fill_(float("nan"))
             graph.replay()
@@ -213,25 +219,29 @@ class Suite:
         ours = {} if broken else self.our_kernels(case, x)
         graphs, checks = {}, {}
         for label, (function, _, _, _) in ours.items():
-            graphs[label], checks[label] = self.prepare(function, want)
+            graphs[label], checks[label] = self.prepare(function, want, case.calls)
         parts = {}  # of a kernel of several launches each one alone, on what the others left
         for label, (_, _, _, launches) in ours.items():
             for symbol, function in launches.items() if self.options.all and len(launches) > 1 else ():
                 parts[label, symbol] = captured(function)[0]
         log.step("ours")
         peers = {} if self.options.no_peers else gpu_peers.peers(case, x, self.skipped)
-        for name, function in peers.items():
-            graphs[name], checks[name] = self.prepare(function, want)
+        for name, function in list(peers.items()):
+            try:
+                graphs[name], checks[name] = self.prepare(function, want, case.calls)
+            except Exception as error:  # of any kind: theirs; ours is timed all the same
+                self.skipped[case.name, name] = f"{case.name}: {name} is left out: {type(error).__name__}: {error}".splitlines()[0]
+                del peers[name]
         log.step("peers tuned")
-        times = measure(graphs, self.options.repeats)
+        times = {name: [value / case.calls for value in values] for name, values in measure(graphs, self.options.repeats).items()}
         launches = {name: sorted(values)[len(values) // 2] for name, values in measure(parts, self.options.repeats).items()}
         log.step("timed")
         for label, (_, _, results, _) in ours.items():  # a race may show in one repeat only
             after = errors(results, want)
             if not right(after):
                 checks[label] = after
-        chosen_bytes = gpu_cases.traffic([*x.values(), want[0].bfloat16(), want[1].float()])
-        rows = self.rows(case, ours, peers, times, checks, chosen_bytes)
+        written = gpu_cases.results(case, "meta")
+        rows = self.rows(case, ours, peers, times, checks, gpu_cases.traffic([*x.values(), *written.values()]))
         for label, row in zip(times, rows):
             row["launches_ms"] = {symbol: value for (of, symbol), value in launches.items() if of == label}
         return rows
@@ -289,15 +299,15 @@ def summary(rows):
         print(f"{model}: {product ** (1 / len(shares)):.2f} of the best peer's time (geometric mean of {len(shares)})")
 
 
-def write(rows, path):
+def write(suite, rows, path):
     with open(path + ".part", "w", encoding="utf-8") as file:
-        json.dump({"suite": "gpu-forward", "rows": rows}, file, indent=2)
+        json.dump({"suite": suite, "rows": rows}, file, indent=2)
         file.write("\n")
     os.replace(path + ".part", path)
 
 
-def gpu_forward(options):
-    """Gated DeltaNet, RetNet, simple GLA, DeltaNet, Mamba-2 form, PRISM on a GPU, bf16, K = V = 128."""
+def run(options):
+    """The rows of the suite that the options name."""
     cases = selected(options)
     folder = options.bundles or tempfile.mkdtemp(prefix="prism-bench-")
     targets = ["cpu", options.target] if options.dry_run else [options.target]
@@ -338,13 +348,13 @@ def gpu_forward(options):
             show(row)
         rows += new
         if options.json:
-            write(rows, options.json)
+            write(options.suite, rows, options.json)
         torch.cuda.empty_cache()
     summary([row for row in rows if "failed" not in row])
     for sentence in suite.skipped.values():
         print(sentence)
     if options.json:
-        write(rows, options.json)
+        write(options.suite, rows, options.json)
     bad = [row["case"] for row in rows if "failed" in row or row.get("right") is False]
     if bad:
         sys.exit(f"run.py: wrong or failed: {', '.join(bad)}")

@@ -1,0 +1,40 @@
+"""The suite gpu-choice: the kernel and the number of segments that a bundle's table names, against all that it holds."""
+
+import gpu_suite
+
+LOSS = 0.15  # of the best in the sweep
+
+
+def judge(rows):
+    """A row for each case: what the table names, the best of those that are right, and the loss."""
+    by_case = {}
+    for row in rows:
+        if "failed" not in row:
+            by_case.setdefault(row["case"].split(" bf16")[0], []).append(row)
+    result = []
+    for case, kernels in by_case.items():
+        taken = next(row for row in kernels if row["default_plan"])
+        best = min((row for row in kernels if row["right"]), key=lambda row: row["ours_ms"], default=taken)
+        loss = taken["ours_ms"] / best["ours_ms"] - 1
+        result.append({"case": f"{case} choice", "chosen": describe(taken), "best": describe(best), "loss": loss,
+                       "missed": loss > LOSS or not taken["right"]})
+    return result
+
+
+def describe(row):
+    plan = row["plan"]
+    segments = f", {row['segments']} segments" if row["segments"] > 1 else ""
+    return f"{plan['schedule']} {plan['chunk']}, value block {plan['value_block']}{segments}"
+
+
+def gpu_choice(options):
+    options.all, options.no_peers = True, True
+    rows = gpu_suite.run(options)
+    verdicts = judge(rows)
+    for row in verdicts:
+        print(f"{row['case']:<45} {row['chosen']:<36} best {row['best']:<36} loss {100 * row['loss']:5.1f} %"
+              + ("  MISSED" if row["missed"] else ""))
+    if verdicts:
+        missed = sum(row["missed"] for row in verdicts)
+        print(f"{len(verdicts) - missed} of {len(verdicts)} within {100 * LOSS:.0f} % of the best of the sweep")
+    return rows + verdicts
