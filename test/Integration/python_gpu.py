@@ -172,6 +172,38 @@ def check_wide(torch, program):
         report(f"K = V = 128 in bf16, {schedule}", worst <= 5e-3, f"{worst:.1e}")
 
 
+def check_growth(torch, program):
+    """10,000 launches of kernels with tensor maps, split into segments too: no memory more, and every bit as before."""
+    for steps, segments in ((130, None), (600, 2)):
+        shapes = program.entries["forward"].shapes(B=1, T=steps)
+        given = {n: torch.nn.functional.normalize(torch.randn(shapes[n], device="cuda"), dim=-1).bfloat16() for n in "qkv"}
+        given["log_alpha"] = -torch.rand(shapes["log_alpha"], device="cuda")
+        given["beta"] = torch.rand(shapes["beta"], device="cuda")
+        options = {"segments": segments} if segments else {}
+        first = program.forward(**given, schedule="chunk", **options)
+        o, state = torch.empty_like(first.o), torch.empty_like(first.final_state)
+        for _ in range(200):
+            program.forward(**given, o=o, final_state=state, schedule="chunk", **options)
+        torch.cuda.synchronize()
+        gc.collect()
+        device, host_pages = torch.cuda.mem_get_info()[0], resident_pages()
+        for _ in range(10_000):
+            program.forward(**given, o=o, final_state=state, schedule="chunk", **options)
+        torch.cuda.synchronize()
+        gc.collect()
+        grown = (resident_pages() - host_pages) * os.sysconf("SC_PAGE_SIZE")
+        same = torch.equal(o, first.o) and torch.equal(state, first.final_state)
+        name = f"10,000 launches, T={steps}" + (f" in {segments} segments" if segments else "")
+        report(f"{name}: no device memory", torch.cuda.mem_get_info()[0] == device)
+        report(f"{name}: no host memory", grown < 1 << 20, f"{grown} bytes")
+        report(f"{name}: the same bits", same)
+
+
+def resident_pages():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1])
+
+
 def check_errors(torch, program):
     given = tensors(torch, recurrence.inputs(1, 3))
     for name, changes in (
@@ -248,6 +280,7 @@ def main():
     check_streams(torch, programs["f32"])
     check_graph(torch, programs["f32"])
     check_wide(torch, programs["wide"])
+    check_growth(torch, programs["wide"])
     check_errors(torch, programs["f32"])
     check_cost(torch, programs["f32"])
     print(f"{len(failures)} failed" if failures else "all passed")
