@@ -37,8 +37,10 @@ class Entry:
     def default_schedule(self, sequences, steps):
         """What the manifest's decision table chooses for so many sequences of that length."""
         heads = sequences * self.entry["value_heads"]
+        made = {k.get("isa") for k in self.entry["kernels"]}
+        level = next((isa for isa in isa_levels() if isa in made), None)
         for row in self.entry["choice"]:
-            if row["target"] == "cpu" and steps <= row.get("max_steps", steps) and heads <= row.get("max_heads", heads):
+            if row["target"] == "cpu" and row.get("isa") in (None, level) and steps <= row.get("max_steps", steps) and heads <= row.get("max_heads", heads):
                 return row["schedule"]
         raise LookupError("the decision table has no row for the CPU")
 

@@ -118,8 +118,10 @@ def choose(entry, sequences, steps, capability):
     """The kernel that the manifest's decision table names for so many sequences of that length, as lib/Runtime chooses,
     with the number of segments beside its own keys."""
     heads = sequences * entry["value_heads"]
+    closest = max((k for k in entry["kernels"] if kernel_rank(k, capability)), key=lambda k: kernel_rank(k, capability), default={})
     for row in entry["choice"]:
-        if row["target"] == "cuda" and steps <= row.get("max_steps", steps) and heads <= row.get("max_heads", heads):
+        ours = row.get("chip") in (None, closest.get("chip"))
+        if row["target"] == "cuda" and ours and steps <= row.get("max_steps", steps) and heads <= row.get("max_heads", heads):
             kernels = [k for k in entry["kernels"] if k["plan"]["schedule"] == row["schedule"] and kernel_rank(k, capability)]
             if not kernels:
                 raise LookupError(f"no machine code with schedule '{row['schedule']}' for sm_{capability}")

@@ -100,6 +100,10 @@ struct KernelInfo {
   std::vector<ArgumentInfo> intermediates;
 
   bool isSplit() const { return !intermediates.empty(); }
+  /// The chip or the level that it was made for.
+  const std::string &machine() const {
+    return target == Target::Cuda ? chip : isa;
+  }
   std::vector<TensorMapInfo> tensorMaps;
 };
 
@@ -108,8 +112,9 @@ struct ChoiceRow {
   int64_t maxSteps = INT64_MAX; // longest sequence that the row serves
   int64_t maxHeads = INT64_MAX; // most sequences x value heads, likewise
   std::string schedule;
-  int64_t valueBlock = 0; // of the schedule's kernels that one; 0: any
-  int64_t segments = 1;   // above 1: the one that splits, into so many
+  int64_t valueBlock = 0;   // of the schedule's kernels that one; 0: any
+  int64_t segments = 1;     // above 1: the one that splits, into so many
+  std::string machine = ""; // where kernels of this chip or level run; "": any
 };
 
 struct EntryInfo {

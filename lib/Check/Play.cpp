@@ -41,7 +41,8 @@ static int64_t segmentsOf(const runtime::EntryInfo &entry,
   if (!kernel.isSplit())
     return 1;
   for (const runtime::ChoiceRow &row : entry.choice)
-    if (row.target == kernel.target && row.segments > 1)
+    if (row.target == kernel.target && row.segments > 1 &&
+        (row.machine.empty() || row.machine == kernel.machine()))
       return row.segments;
   return 2;
 }

@@ -72,27 +72,29 @@ static bool isSame(const runtime::ChoiceRow &a, const runtime::ChoiceRow &b) {
          a.valueBlock == b.valueBlock && a.segments == b.segments;
 }
 
-/// Several chips, or levels of a CPU, share the rows of the one named first; a
-/// note says so where another would have others.
-static std::string addChoice(runtime::EntryInfo &entry, scan::RecurrenceOp op,
-                             ArrayRef<Unit> units,
-                             const CompileOptions &options,
-                             std::string &firstTarget) {
+/// The rows of the target named first serve all chips, or levels of a CPU; one
+/// that is better served by others has its own, before them.
+static void addChoice(runtime::EntryInfo &entry, scan::RecurrenceOp op,
+                      ArrayRef<Unit> units, const CompileOptions &options) {
   std::vector<runtime::ChoiceRow> rows = makeChoice(op, units, options), shared;
   for (const runtime::ChoiceRow &row : entry.choice)
-    if (row.target == rows.front().target)
+    if (row.target == rows.front().target && row.machine.empty())
       shared.push_back(row);
   if (shared.empty()) {
     entry.choice.insert(entry.choice.end(), rows.begin(), rows.end());
-    firstTarget = units.front().target.str();
-    return "";
+    return;
   }
   if (llvm::equal(shared, rows, isSame))
-    return "";
-  return "entry '" + entry.name + "': which kernel a call takes was decided " +
-         "for " + firstTarget + ", named first; " + units.front().target.str() +
-         " would decide otherwise. Name the more important one first, or make "
-         "a bundle for each";
+    return;
+  const targetinfo::Target &target = units.front().target;
+  std::vector<runtime::ChoiceRow> own;
+  for (const std::string &machine :
+       target.isCuda() ? ArrayRef(target.gpu().chip) : target.levels())
+    for (runtime::ChoiceRow row : rows) {
+      row.machine = machine;
+      own.push_back(row);
+    }
+  entry.choice.insert(entry.choice.begin(), own.begin(), own.end());
 }
 
 namespace {
@@ -130,7 +132,6 @@ private:
   const CompileOptions &options;
   std::map<std::string, std::unique_ptr<Made>> made;
   std::vector<Made *> order;
-  std::vector<std::string> notes;
   /// Per entry: its description and the kernels it uses.
   std::vector<std::pair<runtime::EntryInfo, std::vector<Made *>>> entries;
 };
@@ -197,7 +198,6 @@ LogicalResult BundleBuilder::addEntry(func::FuncOp function,
   function.walk([&](scan::RecurrenceOp found) { op = found; });
   runtime::EntryInfo info;
   std::vector<Made *> used;
-  std::string firstTarget[2]; // of CPUs, of GPUs
   for (const targetinfo::Target &target : targets) {
     auto units = buildUnits(function, target, options);
     if (failed(units))
@@ -211,10 +211,7 @@ LogicalResult BundleBuilder::addEntry(func::FuncOp function,
         return failure();
       used.push_back(*kernels);
     }
-    std::string note =
-        addChoice(info, op, *units, options, firstTarget[target.isCuda()]);
-    if (!note.empty())
-      notes.push_back(std::move(note));
+    addChoice(info, op, *units, options);
   }
   entries.emplace_back(std::move(info), std::move(used));
   return success();
@@ -259,7 +256,6 @@ FailureOr<CompileResult> BundleBuilder::finish() {
   if (failed(finishKernels()))
     return failure();
   CompileResult result;
-  result.notes = notes;
   Bundle &bundle = result.bundle;
   bundle.manifest.compiler = compilerVersion();
   bundle.manifest.name = module.getName().value_or("model").str();

@@ -361,18 +361,23 @@ ChoiceRow readChoice(const Node &node) {
     row.valueBlock = node.integer("value_block", 1, 1 << 20);
   if (node.has("segments"))
     row.segments = node.integer("segments", 1, maxSegments);
+  const char *machine = row.target == Target::Cuda ? "chip" : "isa";
+  if (node.has(machine))
+    row.machine = node.text(machine);
   return row;
 }
 
 /// Each choice must name a schedule that its target has, if it has kernels, and
-/// a value block of that schedule, if it names one.
+/// a value block of that schedule and a machine of the kernels, if it names
+/// one.
 void checkChoice(const EntryInfo &entry, const ChoiceRow &row,
                  const Node &node) {
-  std::vector<std::string> schedules, blocks;
+  std::vector<std::string> schedules, blocks, machines;
   for (const KernelInfo &kernel : entry.kernels) {
     if (kernel.target != row.target)
       continue;
     schedules.push_back(kernel.plan.schedule);
+    machines.push_back(kernel.machine());
     std::string block = std::to_string(kernel.plan.valueBlock);
     if (kernel.plan.schedule == row.schedule &&
         std::find(blocks.begin(), blocks.end(), block) == blocks.end())
@@ -381,6 +386,9 @@ void checkChoice(const EntryInfo &entry, const ChoiceRow &row,
   if (schedules.empty())
     return;
   node.at("schedule", "a string").oneOf(schedules);
+  if (!row.machine.empty())
+    node.at(row.target == Target::Cuda ? "chip" : "isa", "a string")
+        .oneOf(machines);
   std::string wanted = std::to_string(row.valueBlock);
   if (row.valueBlock != 0 &&
       std::find(blocks.begin(), blocks.end(), wanted) == blocks.end())

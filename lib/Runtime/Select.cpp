@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// First the row of the choice table: the first that serves the call, or has the
-// caller's schedule and serves so many heads. Then, among the kernels of its
-// schedule that the machine runs, those made for the most capable machine, of
-// these the ones that split sequences if the row does, and of these the one
-// with the row's value block. The row may have been written for another chip:
-// without such a kernel the first of them is taken.
+// Of the kernels that the machine runs those made for the most capable one say
+// which rows of the choice table count: theirs and those of any machine. Of
+// these the first that serves the call, or has the caller's schedule and serves
+// so many heads. Then, among the kernels of its schedule that the machine runs,
+// again those made for the most capable one, of these the ones that split
+// sequences if the row does, and of these the one with the row's value block. A
+// row of any machine may have been written for another chip: without such a
+// kernel the first of them is taken.
 //
 //===----------------------------------------------------------------------===//
 
@@ -75,9 +77,11 @@ Failure noKernel(const EntryInfo &entry, Target target,
                  (targets.empty() ? "nothing" : join(targets))};
 }
 
-/// The schedule for a call, which the bundle has, and the value block.
+/// The schedule for a call, which the bundle has, and the value block, on a
+/// machine that takes the kernels made for `machine`.
 Result<Wanted> chooseRow(const EntryInfo &entry, Target target,
-                         const Sizes &sizes, const std::string &pinned) {
+                         const std::string &machine, const Sizes &sizes,
+                         const std::string &pinned) {
   auto onTarget = [&](const KernelInfo &k) { return k.target == target; };
   auto isPinned = [&](const KernelInfo &k) {
     return onTarget(k) && (pinned.empty() || k.plan.schedule == pinned);
@@ -88,7 +92,8 @@ Result<Wanted> chooseRow(const EntryInfo &entry, Target target,
   for (const ChoiceRow &row : entry.choice) {
     bool serves =
         pinned.empty() ? sizes.longest <= row.maxSteps : row.schedule == pinned;
-    if (row.target == target && serves && heads <= row.maxHeads)
+    bool isOurs = row.machine.empty() || row.machine == machine;
+    if (row.target == target && isOurs && serves && heads <= row.maxHeads)
       return Wanted{row.schedule, row.valueBlock, row.segments};
   }
   if (!pinned.empty())
@@ -104,13 +109,15 @@ Result<Wanted> chooseRow(const EntryInfo &entry, Target target,
 }
 
 /// The same, with the number of segments that the caller pinned.
-Result<Wanted> choose(const EntryInfo &entry, Target target, const Sizes &sizes,
+Result<Wanted> choose(const EntryInfo &entry, Target target,
+                      const std::string &machine, const Sizes &sizes,
                       const Selection &pinned) {
   if (pinned.segments < 0)
     return Failure{"entry " + quote(entry.name) +
                    ": expected 1 or more segments, found " +
                    std::to_string(pinned.segments)};
-  Result<Wanted> wanted = chooseRow(entry, target, sizes, pinned.schedule);
+  Result<Wanted> wanted =
+      chooseRow(entry, target, machine, sizes, pinned.schedule);
   if (!wanted || pinned.segments == 0)
     return wanted;
   wanted->segments = pinned.segments;
@@ -149,6 +156,14 @@ const KernelInfo *best(const EntryInfo &entry, const Filter &filter,
   return winner;
 }
 
+/// The same of all kernels, by the chip or level that it was made for.
+std::string bestMachine(const EntryInfo &entry,
+                        const std::function<int(const KernelInfo &)> &rank) {
+  auto any = [](const KernelInfo &) { return true; };
+  const KernelInfo *winner = best(entry, any, rank);
+  return winner ? winner->machine() : "";
+}
+
 /// The digits of sm_90a, and whether a letter follows.
 std::pair<int, char> splitChip(const std::string &chip) {
   if (chip.compare(0, 3, "sm_") != 0)
@@ -156,6 +171,21 @@ std::pair<int, char> splitChip(const std::string &chip) {
   char *end = nullptr;
   long digits = std::strtol(chip.c_str() + 3, &end, 10);
   return {static_cast<int>(digits), *end};
+}
+
+/// How capable a machine the kernel was made for; 0 if this one cannot run it.
+int cpuRank(const KernelInfo &kernel, int level) {
+  int needed = kernel.target == Target::Cpu ? isaLevel(kernel.isa) : 0;
+  return needed <= level ? needed : 0;
+}
+
+int cudaRank(const KernelInfo &kernel, int computeCapability) {
+  bool runs =
+      kernel.target == Target::Cuda &&
+      ((!kernel.ptx.empty() && runsOn(kernel.chip, computeCapability, false)) ||
+       (!kernel.cubin.empty() && runsOn(kernel.chip, computeCapability, true)));
+  auto [made, letter] = splitChip(kernel.chip);
+  return runs ? made * 2 + (letter != '\0') : 0;
 }
 
 } // namespace
@@ -176,7 +206,11 @@ bool runsOn(const std::string &chip, int computeCapability, bool asCubin) {
 Result<SelectedKernel> selectCpuKernel(const EntryInfo &entry,
                                        const Sizes &sizes, int level,
                                        const Selection &pinned) {
-  Result<Wanted> chosen = choose(entry, Target::Cpu, sizes, pinned);
+  auto rank = [&](const KernelInfo &k) {
+    return pinned.isa.empty() || k.isa == pinned.isa ? cpuRank(k, level) : 0;
+  };
+  Result<Wanted> chosen =
+      choose(entry, Target::Cpu, bestMachine(entry, rank), sizes, pinned);
   if (!chosen)
     return chosen.failure();
   auto fits = [&](const KernelInfo &k) {
@@ -186,8 +220,7 @@ Result<SelectedKernel> selectCpuKernel(const EntryInfo &entry,
     return fits(k) && (pinned.isa.empty() || k.isa == pinned.isa);
   };
   const KernelInfo *kernel = best(entry, wanted, [&](const KernelInfo &k) {
-    int needed = isaLevel(k.isa);
-    return needed && needed <= level ? 4 * needed + closeness(k, *chosen) : 0;
+    return rank(k) ? 4 * rank(k) + closeness(k, *chosen) : 0;
   });
   if (kernel)
     return selected(kernel, *chosen);
@@ -208,17 +241,18 @@ Result<SelectedKernel> selectCudaKernel(const EntryInfo &entry,
                                         const Sizes &sizes,
                                         int computeCapability,
                                         const Selection &pinned) {
-  Result<Wanted> chosen = choose(entry, Target::Cuda, sizes, pinned);
+  auto rank = [&](const KernelInfo &k) {
+    return cudaRank(k, computeCapability);
+  };
+  Result<Wanted> chosen =
+      choose(entry, Target::Cuda, bestMachine(entry, rank), sizes, pinned);
   if (!chosen)
     return chosen.failure();
   auto fits = [&](const KernelInfo &k) {
     return k.target == Target::Cuda && k.plan.schedule == chosen->schedule;
   };
   const KernelInfo *kernel = best(entry, fits, [&](const KernelInfo &k) {
-    bool runs = (!k.ptx.empty() && runsOn(k.chip, computeCapability, false)) ||
-                (!k.cubin.empty() && runsOn(k.chip, computeCapability, true));
-    auto [made, letter] = splitChip(k.chip);
-    return runs ? made * 8 + (letter != '\0') * 4 + closeness(k, *chosen) : 0;
+    return rank(k) ? 4 * rank(k) + closeness(k, *chosen) : 0;
   });
   if (kernel)
     return selected(kernel, *chosen);

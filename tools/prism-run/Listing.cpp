@@ -54,6 +54,8 @@ static std::string listChoice(const EntryInfo &entry, Target target) {
     if (row.target != target)
       continue;
     text += text.empty() ? std::string("    ") + toString(target) + ": " : ", ";
+    if (!row.machine.empty())
+      text += "on " + row.machine + " ";
     text += row.schedule;
     if (row.valueBlock != 0)
       text += " (value block " + std::to_string(row.valueBlock) + ")";

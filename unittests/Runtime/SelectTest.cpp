@@ -136,6 +136,44 @@ TEST(Select, ByHeads) {
   EXPECT_EQ(symbol(1, 23, 90, "chunk"), "c64");
 }
 
+TEST(Select, RowsOfAMachine) {
+  EntryInfo entry = entryWithValueBlocks();
+  ChoiceRow own{Target::Cuda, INT64_MAX, INT64_MAX, "recurrent"};
+  own.machine = "sm_80";
+  entry.choice.insert(entry.choice.begin(), own);
+  auto symbol = [&](int chip) {
+    return (*selectCudaKernel(entry, steps(16), chip))->symbol;
+  };
+  EXPECT_EQ(symbol(80), "k80");
+  EXPECT_EQ(symbol(100), "k80"); // the closest that it runs
+  EXPECT_EQ(symbol(90), "c64");
+  entry.choice.front().machine = "sm_90a";
+  EXPECT_EQ(symbol(80), "c80");
+  EXPECT_EQ(symbol(90), "k90");
+}
+
+TEST(Select, RowsOfALevel) {
+  EntryInfo entry = testEntry();
+  entry.kernels.resize(1, entry.kernels[0]);
+  entry.kernels.front().isa = "x86-64-v3";
+  auto isa = [&](int level, const std::string &pinned = "") {
+    Selection selection;
+    selection.isa = pinned;
+    auto kernel = selectCpuKernel(entry, steps(1), level, selection);
+    return kernel ? (*kernel)->plan.schedule + " " + (*kernel)->isa
+                  : kernel.error();
+  };
+  entry.kernels.push_back(entry.kernels.front());
+  entry.kernels.back().isa = "x86-64-v4";
+  entry.kernels.back().plan.schedule = "chunk";
+  ChoiceRow own{Target::Cpu, INT64_MAX, INT64_MAX, "chunk"};
+  own.machine = "x86-64-v4";
+  entry.choice = {own, {Target::Cpu, INT64_MAX, INT64_MAX, "recurrent"}};
+  EXPECT_EQ(isa(4), "chunk x86-64-v4");
+  EXPECT_EQ(isa(3), "recurrent x86-64-v3");
+  EXPECT_EQ(isa(4, "x86-64-v3"), "recurrent x86-64-v3");
+}
+
 TEST(Select, ByHeadsOnCpu) {
   EntryInfo entry = testEntry(); // of 3 value heads
   entry.kernels.push_back(entry.kernels[1]);

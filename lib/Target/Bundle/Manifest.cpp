@@ -204,6 +204,9 @@ std::string prism::printManifest(const Bundle &bundle) {
       kernels.push_back(toJson(kernel));
     for (const runtime::ChoiceRow &row : entry.choice) {
       Json json = {{"target", toString(row.target)}};
+      if (!row.machine.empty())
+        json[row.target == runtime::Target::Cuda ? "chip" : "isa"] =
+            row.machine;
       if (row.maxSteps != INT64_MAX)
         json["max_steps"] = row.maxSteps;
       if (row.maxHeads != INT64_MAX)
