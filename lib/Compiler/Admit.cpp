@@ -6,6 +6,7 @@
 #include "Machine.h"
 #include "Prism/Analysis/StateFlow.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
+#include "Prism/Support/EmitDiagnostic.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -22,8 +23,10 @@ static LogicalResult checkCalibration(func::FuncOp entry,
   if (!options.calibration || target.isCuda())
     return success();
   auto machine = scan::PlanMachine::cpuLevels(target.levels());
-  std::string error = machine.calibrate(*options.calibration);
-  return error.empty() ? success() : LogicalResult(entry.emitError(error));
+  TextDiagnostic diagnostic;
+  if (failed(machine.calibrate(*options.calibration, diagnostic)))
+    return emitTextError(entry.getContext(), diagnostic);
+  return success();
 }
 
 /// Of an entry without a recurrence.

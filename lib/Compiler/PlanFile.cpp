@@ -3,105 +3,90 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prism/Compiler/PlanFile.h"
-#include "Prism/Support/ReadJson.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/raw_ostream.h"
-#include <nlohmann/json.hpp>
+#include "Prism/Support/JsonShape.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 using namespace prism;
-using Json = nlohmann::ordered_json;
 
-static Error planError(StringRef file, const std::string &pointer,
-                       const Twine &message) {
-  return createStringError(file + ": " + (pointer.empty() ? "/" : pointer) +
-                           ": " + message);
-}
+namespace {
 
-static Error readNumber(const Json &value, StringRef file,
-                        const std::string &pointer, int64_t low, int64_t high,
-                        std::optional<int64_t> &out) {
-  if (!value.is_number_integer() || value.get<int64_t>() < low ||
-      value.get<int64_t>() > high)
-    return planError(file, pointer,
-                     "expected an integer from " + Twine(low) + " to " +
-                         Twine(high) + ", found " + value.dump());
-  out = value.get<int64_t>();
-  return Error::success();
-}
-
-static Error readPlan(const Json &json, StringRef file,
-                      const std::string &pointer, PlanOverride &plan) {
-  if (!json.is_object())
-    return planError(file, pointer,
-                     "expected an object with a plan, found " + json.dump());
-  for (const auto &[key, value] : json.items()) {
-    std::string at = pointer + "/" + key;
-    if (key == "schedule") {
-      std::optional<scan::Schedule> schedule;
-      if (value.is_string())
-        schedule = scan::symbolizeSchedule(value.get<std::string>());
-      if (!schedule)
-        return planError(file, at,
-                         "expected \"chunk\" or \"recurrent\", found " +
-                             value.dump());
-      plan.schedule = schedule;
-    } else if (key == "chunk") {
-      if (Error error = readNumber(value, file, at, 1, 256, plan.chunk))
-        return error;
-    } else if (key == "value_block") {
-      if (Error error =
-              readNumber(value, file, at, 0, 1 << 20, plan.valueBlock))
-        return error;
-    } else if (key == "stages") {
-      if (Error error = readNumber(value, file, at, 1, 8, plan.stages))
-        return error;
-    } else if (key == "segments") {
-      if (Error error = readNumber(value, file, at, 1, 4096, plan.segments))
-        return error;
-    } else {
-      StringRef nearest;
-      unsigned best = 4;
-      for (StringRef name :
-           {"schedule", "chunk", "value_block", "stages", "segments"})
-        if (unsigned distance = name.edit_distance(key); distance < best)
-          best = distance, nearest = name;
-      return planError(
-          file, at,
-          "is not a key of a plan (schedule, chunk, value_block, stages, "
-          "segments)" +
-              (nearest.empty() ? std::string()
-                               : "; did you mean '" + nearest.str() + "'?"));
-    }
+/// The shapes of a plan, and of a file with plans by entry.
+struct PlanShapes {
+  explicit PlanShapes(ArrayRef<StringRef> entries) {
+    schedule.types = kString;
+    schedule.choices = {"chunk", "recurrent"};
+    chunk = count(1, 256);
+    valueBlock = count(0, 1 << 20);
+    stages = count(1, 8);
+    segments = count(1, 4096);
+    plan.types = byEntry.types = kObject;
+    plan.fields = {{"schedule", &schedule},
+                   {"chunk", &chunk},
+                   {"value_block", &valueBlock},
+                   {"stages", &stages},
+                   {"segments", &segments}};
+    for (StringRef entry : entries)
+      byEntry.fields.push_back({entry, &plan});
   }
-  if (plan.schedule == scan::Schedule::recurrent && plan.chunk &&
-      *plan.chunk != 1)
-    return planError(file, pointer + "/chunk",
-                     "the recurrent schedule has chunk 1, found " +
-                         Twine(*plan.chunk));
-  return Error::success();
+
+  static Shape count(double least, double most) {
+    Shape shape;
+    shape.types = kInteger;
+    shape.minimum = least;
+    shape.maximum = most;
+    return shape;
+  }
+
+  Shape schedule, chunk, valueBlock, stages, segments, plan, byEntry;
+};
+
+} // namespace
+
+/// Of an object with the shape of a plan.
+static LogicalResult readPlan(const JsonNode &node, PlanOverride &plan,
+                              TextDiagnostic &diagnostic) {
+  if (const JsonNode *schedule = node.find("schedule"))
+    plan.schedule = scan::symbolizeSchedule(schedule->string);
+  auto read = [&](StringRef key, std::optional<int64_t> &number) {
+    if (const JsonNode *value = node.find(key))
+      number = value->integer();
+  };
+  read("chunk", plan.chunk);
+  read("value_block", plan.valueBlock);
+  read("stages", plan.stages);
+  read("segments", plan.segments);
+  if (plan.schedule != scan::Schedule::recurrent || plan.chunk.value_or(1) == 1)
+    return success();
+  const JsonNode &chunk = *node.find("chunk");
+  diagnostic.loc = chunk.loc;
+  diagnostic.message =
+      "expected 1, the chunk of the recurrent schedule, found " +
+      describe(chunk);
+  return failure();
 }
 
-Expected<std::map<std::string, PlanOverride>>
-prism::readPlanFile(StringRef text, StringRef file) {
-  std::string reason;
-  std::optional<Json> read = readJson(text, reason);
-  if (!read)
-    return planError(file, "", reason);
-  const Json &json = *read;
-  if (!json.is_object())
-    return planError(file, "", "expected an object, found " + json.dump());
+FailureOr<std::map<std::string, PlanOverride>>
+prism::readPlanFile(StringRef text, StringRef file, ArrayRef<StringRef> entries,
+                    TextDiagnostic &diagnostic) {
+  FailureOr<JsonNode> document = parseJson(text, file, diagnostic);
+  if (failed(document))
+    return failure();
+  PlanShapes shapes(entries);
+  bool isByEntry = llvm::any_of(document->members, [&](const JsonMember &m) {
+    return m.value.is(JsonKind::Object) || llvm::is_contained(entries, m.key);
+  });
+  if (failed(checkShape(*document, isByEntry ? shapes.byEntry : shapes.plan,
+                        diagnostic)))
+    return failure();
   std::map<std::string, PlanOverride> plans;
-  bool perEntry = false;
-  for (const auto &[key, value] : json.items())
-    perEntry |= value.is_object();
-  if (!perEntry) {
-    if (Error error = readPlan(json, file, "", plans[""]))
-      return error;
+  if (!isByEntry) {
+    if (failed(readPlan(*document, plans[""], diagnostic)))
+      return failure();
     return plans;
   }
-  for (const auto &[key, value] : json.items())
-    if (Error error = readPlan(value, file, "/" + key, plans[key]))
-      return error;
+  for (const JsonMember &member : document->members)
+    if (failed(readPlan(member.value, plans[member.key], diagnostic)))
+      return failure();
   return plans;
 }

@@ -65,8 +65,9 @@ scan::PlanMachine prism::planMachine(const targetinfo::Target &target,
   if (target.isCuda())
     return {scan::PlanTarget::cuda, {}};
   auto machine = scan::PlanMachine::cpuLevels(target.levels());
+  TextDiagnostic diagnostic; // none: checked by admit
   if (options.calibration)
-    (void)machine.calibrate(*options.calibration); // checked by admit
+    (void)machine.calibrate(*options.calibration, diagnostic);
   return machine;
 }
 

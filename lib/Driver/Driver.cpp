@@ -80,35 +80,14 @@ driver::chooseTargets(ArrayRef<std::string> given, const Model &model,
   return split;
 }
 
-static llvm::Error
-checkPlanEntries(const std::map<std::string, PlanOverride> &plans,
-                 StringRef file, ModuleOp module) {
-  SmallVector<StringRef> known;
+FailureOr<std::map<std::string, PlanOverride>>
+driver::readPlans(StringRef text, StringRef file, ModuleOp module,
+                  TextDiagnostic &diagnostic) {
+  SmallVector<StringRef> entries;
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(scan::kEntryAttr))
-      known.push_back(function.getName());
-  for (const auto &[name, given] : plans) {
-    if (name.empty() || known.empty() || llvm::is_contained(known, name))
-      continue;
-    StringRef nearest = *llvm::min_element(
-        known, [&, wanted = StringRef(name)](StringRef a, StringRef b) {
-          return a.edit_distance(wanted) < b.edit_distance(wanted);
-        });
-    return llvm::createStringError(
-        file + ": /" + name + ": is no entry of the model (" +
-        llvm::join(known, ", ") + "); did you mean '" + nearest + "'?");
-  }
-  return llvm::Error::success();
-}
-
-llvm::Expected<std::map<std::string, PlanOverride>>
-driver::readPlans(StringRef text, StringRef file, ModuleOp module) {
-  auto plans = readPlanFile(text, file);
-  if (!plans)
-    return plans.takeError();
-  if (llvm::Error error = checkPlanEntries(*plans, file, module))
-    return std::move(error);
-  return std::move(*plans);
+      entries.push_back(function.getName());
+  return readPlanFile(text, file, entries, diagnostic);
 }
 
 FailureOr<CompileResult> driver::compileModel(const Model &model,

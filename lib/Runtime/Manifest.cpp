@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A reader walks the JSON value with its pointer at hand, so every complaint
-// says where. Complaints travel as exceptions inside this file (as those of
+// Not Prism/Support/Json.h, which needs LLVM: the runtime builds without. Nobody
+// writes manifests by hand, so a pointer without line and column says enough. A
+// reader walks the JSON value with its pointer at hand, so every complaint says
+// where. Complaints travel as exceptions inside this file (as those of
 // nlohmann/json do) and leave it as a Failure.
 //
 //===----------------------------------------------------------------------===//

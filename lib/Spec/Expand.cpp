@@ -7,10 +7,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Prism/Spec/Json.h"
 #include "Prism/Spec/Spec.h"
+#include "Prism/Support/Json.h"
 #include <nlohmann/json.hpp>
 
+using namespace prism;
 using namespace prism::spec;
 using nlohmann::ordered_json;
 

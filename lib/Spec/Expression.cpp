@@ -8,6 +8,7 @@
 #include "llvm/ADT/Twine.h"
 #include <cmath>
 
+using namespace prism;
 using namespace prism::spec;
 
 using NamedFunction = std::pair<llvm::StringLiteral, Function>;

@@ -15,6 +15,7 @@
 #include "ModelBuilder.h"
 #include "Preset.h"
 
+using namespace prism;
 using namespace prism::spec;
 using nlohmann::ordered_json;
 

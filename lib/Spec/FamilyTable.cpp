@@ -10,6 +10,7 @@
 
 #include "Preset.h"
 
+using namespace prism;
 using namespace prism::spec;
 
 //===----------------------------------------------------------------------===//

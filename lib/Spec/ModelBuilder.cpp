@@ -5,6 +5,7 @@
 #include "ModelBuilder.h"
 #include "Prism/Spec/Structure.h"
 
+using namespace prism;
 using namespace prism::spec;
 
 //===----------------------------------------------------------------------===//
@@ -79,6 +80,7 @@ static std::vector<llvm::StringRef> namesOf(const Range &range) {
 llvm::FailureOr<Spec> prism::spec::readSpec(llvm::StringRef text,
                                             llvm::StringRef file,
                                             SpecDiagnostic &diagnostic) {
+  diagnostic.stage = Stage::Text;
   llvm::FailureOr<JsonNode> document = parseJson(text, file, diagnostic);
   if (failed(document) || failed(checkStructure(*document, diagnostic)))
     return llvm::failure();

@@ -11,8 +11,8 @@
 #ifndef PRISM_LIB_SPEC_MODELBUILDER_H
 #define PRISM_LIB_SPEC_MODELBUILDER_H
 
-#include "Prism/Spec/Json.h"
 #include "Prism/Spec/Spec.h"
+#include "Prism/Support/Json.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/Twine.h"
 

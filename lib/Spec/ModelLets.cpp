@@ -4,6 +4,7 @@
 
 #include "ModelBuilder.h"
 
+using namespace prism;
 using namespace prism::spec;
 
 /// The axes of one token's value of an input.

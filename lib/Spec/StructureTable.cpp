@@ -4,6 +4,7 @@
 
 #include "Prism/Spec/Structure.h"
 
+using namespace prism;
 using namespace prism::spec;
 
 /// Extents are bounded so that products of a few of them fit 64 bits.
@@ -18,7 +19,7 @@ Shape *SpecStructure::make(unsigned types) {
 /// Lists like `entries` and `target`.
 const Shape *SpecStructure::makeNames() {
   Shape *text = make(kString);
-  text->pattern = Pattern::NonEmpty;
+  text->pattern = TextPattern::NonEmpty;
   Shape *list = make(kArray);
   list->items = text;
   list->minItems = 1;
@@ -53,14 +54,14 @@ const Shape *SpecStructure::makeDims() {
                   {"V", extent, true, "columns of the state: size of a value"},
                   {"L", rank, false, "rank of the injection"}};
   dims->additional = rank;
-  dims->keyPattern = Pattern::DimName;
+  dims->keyPattern = TextPattern::DimName;
   dims->maxProperties = 22;
   return dims;
 }
 
 const Shape *SpecStructure::makeInputs() {
   Shape *axis = make(kString);
-  axis->pattern = Pattern::DimName;
+  axis->pattern = TextPattern::DimName;
   Shape *axes = make(kArray);
   axes->def = "axes";
   axes->items = axis;
@@ -78,7 +79,7 @@ const Shape *SpecStructure::makeInputs() {
                     "element type; the default is dtype.gate or dtype.io"}};
   Shape *inputs = make(kObject);
   inputs->additional = input;
-  inputs->keyPattern = Pattern::Name;
+  inputs->keyPattern = TextPattern::Name;
   inputs->maxProperties = 64;
   return inputs;
 }
@@ -122,11 +123,11 @@ const Shape *SpecStructure::makeStep(std::vector<Field> fields,
 SpecStructure::SpecStructure() {
   Shape *nameShape = make(kString);
   nameShape->def = "name";
-  nameShape->pattern = Pattern::Name;
+  nameShape->pattern = TextPattern::Name;
   name = nameShape;
   Shape *operand = make(kString | kNumber);
   operand->def = "name_or_number";
-  operand->pattern = Pattern::Name;
+  operand->pattern = TextPattern::Name;
   nameOrNumber = operand;
   Shape *flag = make(kBoolean), *text = make(kString), *number = make(kNumber);
   Shape *anything = make(0);
@@ -143,7 +144,7 @@ SpecStructure::SpecStructure() {
 
   Shape *decay = make(kString | kObject);
   decay->def = "decay";
-  decay->pattern = Pattern::Name;
+  decay->pattern = TextPattern::Name;
   const Field ofState{"state", name, false, "which state; default the first"};
   decay->fields = {{"gate", name, true, "the log-gate: an input or a let"},
                    ofState,
@@ -219,7 +220,7 @@ SpecStructure::SpecStructure() {
   Shape *repeat = make(kObject);
   repeat->def = "repeat";
   Shape *axisName = make(kString);
-  axisName->pattern = Pattern::DimName;
+  axisName->pattern = TextPattern::DimName;
   repeat->fields = {
       {"axis", axisName, true, "the axis of micro-steps, a dim of your own"},
       {"steps",
@@ -246,10 +247,10 @@ SpecStructure::SpecStructure() {
                    {"state", choice({"f32", "f64", "bf16"}), false,
                     "carried states; default f32, f64 if io is f64"}};
   Shape *expression = make(kString);
-  expression->pattern = Pattern::NonEmpty;
+  expression->pattern = TextPattern::NonEmpty;
   Shape *let = make(kObject);
   let->additional = expression;
-  let->keyPattern = Pattern::Name;
+  let->keyPattern = TextPattern::Name;
   let->maxProperties = 64;
   Shape *stateAxis = make(kString);
   stateAxis->choices = {"K", "V"};
@@ -258,12 +259,12 @@ SpecStructure::SpecStructure() {
   stateAxes->maxItems = 2;
   Shape *states = make(kObject);
   states->additional = stateAxes;
-  states->keyPattern = Pattern::Name;
+  states->keyPattern = TextPattern::Name;
   states->minProperties = 1;
   states->maxProperties = 8;
   Shape *outputs = make(kObject);
   outputs->additional = expression;
-  outputs->keyPattern = Pattern::Name;
+  outputs->keyPattern = TextPattern::Name;
   outputs->minProperties = 1;
   outputs->maxProperties = 16;
   Shape *options = make(kObject);

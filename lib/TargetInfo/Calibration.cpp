@@ -2,152 +2,76 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
-#include "Prism/Support/ReadJson.h"
+#include "Prism/Support/JsonShape.h"
 #include "Prism/TargetInfo/CPUCosts.h"
 #include "Prism/TargetInfo/TargetInfo.h"
-#include "llvm/ADT/StringExtras.h"
-#include <cmath>
-#include <nlohmann/json.hpp>
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
+using namespace prism;
 using namespace prism::targetinfo;
-using Json = nlohmann::ordered_json;
 
-static constexpr StringLiteral fileKeys[] = {"prism_calibration", "machine",
-                                             "cache_bytes", "levels"};
+/// In ns. No vector takes a second, and what is divided by takes some time;
+/// within these bounds sums and quotients stay finite.
+static constexpr double kLeastCost = 1e-9, kMostCost = 1e9;
+/// A pebibyte.
+static constexpr double kMostCacheBytes = 1125899906842624.0;
 
 namespace {
-/// Reads one file; every check says where, what was expected and found.
-class Reader {
-public:
-  explicit Reader(StringRef file) : file(file) {}
-  Error read(const Json &json, Calibration &calibration);
 
-private:
-  Error fault(const std::string &pointer, const Twine &message) {
-    return createStringError(file + ": " + (pointer.empty() ? "/" : pointer) +
-                             ": " + message);
+/// The shapes of a calibration file's parts.
+struct CalibrationShapes {
+  CalibrationShapes() {
+    version = number(1, 1);
+    cacheBytes = number(0, kMostCacheBytes);
+    anyCost = number(0, kMostCost);
+    someCost = number(kLeastCost, kMostCost);
+    machine.open = true;
+    level.types = levels.types = file.types = kObject;
+    for (auto [i, name] : llvm::enumerate(cpuWorkNames())) {
+      bool isDividedBy =
+          CPUWork(i) == CPUWork::Product || CPUWork(i) == CPUWork::StepUpdate;
+      level.fields.push_back({name, isDividedBy ? &someCost : &anyCost, true});
+    }
+    for (StringRef name : cpuLevelNames())
+      levels.fields.push_back({name, &level});
+    levels.minProperties = 1;
+    file.fields = {{"prism_calibration", &version, true},
+                   {"machine", &machine},
+                   {"cache_bytes", &cacheBytes, true},
+                   {"levels", &levels, true}};
   }
-  Error unknown(const std::string &pointer, StringRef key,
-                ArrayRef<StringLiteral> known, StringRef what);
-  Error readNumber(const Json &value, const std::string &pointer,
-                   double &number);
-  Error readLevel(const Json &json, const std::string &pointer,
-                  CPUCosts &costs);
-  Error readLevels(const Json &json, Calibration &calibration);
 
-  StringRef file;
+  static Shape number(double least, double most) {
+    Shape shape;
+    shape.types = kNumber;
+    shape.minimum = least;
+    shape.maximum = most;
+    return shape;
+  }
+
+  Shape version, cacheBytes, anyCost, someCost, machine, level, levels, file;
 };
+
 } // namespace
 
-/// A value as a message shows it: long ones are cut.
-static std::string shown(const Json &value) {
-  std::string text =
-      value.dump(-1, ' ', false, nlohmann::detail::error_handler_t::replace);
-  return text.size() > 60 ? text.substr(0, 60) + "..." : text;
-}
-
-Error Reader::unknown(const std::string &pointer, StringRef key,
-                      ArrayRef<StringLiteral> known, StringRef what) {
-  const StringLiteral *nearest =
-      llvm::min_element(known, [&](StringRef a, StringRef b) {
-        return a.edit_distance(key) < b.edit_distance(key);
-      });
-  std::string hint = nearest->edit_distance(key) <= 3
-                         ? "; did you mean '" + nearest->str() + "'?"
-                         : "";
-  return fault(pointer,
-               "is not " + what + " (" +
-                   llvm::join(llvm::map_range(
-                                  known, [](StringRef s) { return s.str(); }),
-                              ", ") +
-                   ")" + hint);
-}
-
-Error Reader::readNumber(const Json &value, const std::string &pointer,
-                         double &number) {
-  if (!value.is_number() || !std::isfinite(value.get<double>()) ||
-      value.get<double>() < 0)
-    return fault(pointer,
-                 "expected a number of at least 0, found " + shown(value));
-  number = value.get<double>();
-  return Error::success();
-}
-
-Error Reader::readLevel(const Json &json, const std::string &pointer,
-                        CPUCosts &costs) {
-  if (!json.is_object())
-    return fault(pointer, "expected an object with the costs in ns, found " +
-                              shown(json));
-  for (const auto &[key, value] : json.items())
-    if (!llvm::is_contained(cpuWorkNames(), key))
-      return unknown(pointer + "/" + key, key, cpuWorkNames(), "a cost");
-  for (auto [i, name] : llvm::enumerate(cpuWorkNames())) {
-    auto found = json.find(name.str());
-    if (found == json.end())
-      return fault(pointer, "the cost '" + name + "' is missing");
-    if (Error error =
-            readNumber(*found, pointer + "/" + name.str(), costs.ns[i]))
-      return error;
-  }
-  for (CPUWork work : {CPUWork::Product, CPUWork::StepUpdate})
-    if (costs.ns[size_t(work)] == 0)
-      return fault(pointer + "/" + cpuWorkNames()[size_t(work)].str(),
-                   "expected a number above 0, found 0");
-  return Error::success();
-}
-
-Error Reader::readLevels(const Json &json, Calibration &calibration) {
-  if (!json.is_object() || json.empty())
-    return fault("/levels",
-                 "expected an object with the costs of at least one level, "
-                 "found " +
-                     shown(json));
-  for (const auto &[key, value] : json.items()) {
-    std::string pointer = "/levels/" + key;
-    if (!llvm::is_contained(cpuLevelNames(), key))
-      return unknown(pointer, key, cpuLevelNames(), "a level");
-    CPUCosts &costs = calibration.levels[key];
-    costs.level = key;
-    if (Error error = readLevel(value, pointer, costs))
-      return error;
-  }
-  return Error::success();
-}
-
-Error Reader::read(const Json &json, Calibration &calibration) {
-  if (!json.is_object())
-    return fault("", "expected an object, found " + shown(json));
-  for (const auto &[key, value] : json.items())
-    if (!llvm::is_contained(fileKeys, key))
-      return unknown("/" + key, key, fileKeys, "a key of a calibration");
-  for (StringRef key : {"prism_calibration", "cache_bytes", "levels"})
-    if (!json.contains(key.str()))
-      return fault("", "the key '" + key +
-                           "' is missing; prism-calibrate "
-                           "writes calibration files");
-  if (json["prism_calibration"] != 1)
-    return fault("/prism_calibration", "expected the version 1, found " +
-                                           shown(json["prism_calibration"]));
-  double cacheBytes = 0;
-  if (Error error = readNumber(json["cache_bytes"], "/cache_bytes", cacheBytes))
-    return error;
-  if (Error error = readLevels(json["levels"], calibration))
-    return error;
-  for (auto &[name, costs] : calibration.levels)
-    costs.cacheBytes = cacheBytes;
-  return Error::success();
-}
-
-Expected<Calibration> prism::targetinfo::readCalibration(StringRef text,
-                                                         StringRef file) {
-  std::string reason;
-  std::optional<Json> json = readJson(text, reason);
-  if (!json)
-    return createStringError(file + ": /: " + reason);
+FailureOr<Calibration>
+prism::targetinfo::readCalibration(StringRef text, StringRef file,
+                                   TextDiagnostic &diagnostic) {
+  FailureOr<JsonNode> document = parseJson(text, file, diagnostic);
+  if (failed(document) ||
+      failed(checkShape(*document, CalibrationShapes().file, diagnostic)))
+    return failure();
+  const JsonNode &levels = *document->find("levels");
   Calibration calibration;
   calibration.file = file.str();
-  if (Error error = Reader(file).read(*json, calibration))
-    return std::move(error);
+  calibration.levelsLoc = levels.loc;
+  for (const JsonMember &level : levels.members) {
+    CPUCosts &costs = calibration.levels[level.key];
+    costs.level = level.key;
+    costs.cacheBytes = document->find("cache_bytes")->number;
+    for (auto [i, name] : llvm::enumerate(cpuWorkNames()))
+      costs.ns[i] = level.value.find(name)->number;
+  }
   return calibration;
 }

@@ -151,6 +151,10 @@ def compile(
         if isinstance(spec, Mapping):
             raise _errors.without_place(error) from None
         raise
+    except CompileError as error:
+        if isinstance(plan, Mapping) and error.file == "plan":
+            raise _errors.without_place(error) from None
+        raise
     return make_program(native)
 
 

@@ -6,7 +6,7 @@ The text of every exception, ``str(error)``, is what the command line prints.
 from __future__ import annotations
 
 import dataclasses
-from typing import Dict, Optional, Type
+from typing import Dict, Optional, Type, TypeVar
 
 __all__ = [
     "PrismError",
@@ -75,7 +75,8 @@ class CompileError(_Placed):
     """A model that reads well cannot be compiled like this.
 
     Attributes:
-        file, line, column: the place in the text where there is one, else None.
+        pointer: JSON pointer (RFC 6901) to the element of the plan that is wrong, else None.
+        file, line, column: the place in the text where there is one, else None; None where the plan was a dict.
     """
 
 
@@ -151,8 +152,8 @@ def make_error(
     cls = _KINDS.get(kind, PrismError)
     near = nearest or None
     if issubclass(cls, _Placed):
-        # The empty pointer is the whole document, not none.
-        where = pointer if cls is SpecError else None
+        # Of a spec the empty pointer is the whole document, not none.
+        where = pointer if cls is SpecError else pointer or None
         return cls(text, message, near, file or None, line or None, column or None, where)
     if cls is ArgumentError:
         return ArgumentError(text, message, near, argument or None)
@@ -188,9 +189,12 @@ def make_diagnostic(
     )
 
 
-def without_place(error: SpecError) -> SpecError:
+_InJson = TypeVar("_InJson", SpecError, CompileError)
+
+
+def without_place(error: _InJson) -> _InJson:
     """The error of a dict: it has a pointer, and no text in which there would be lines."""
     text = f"{error.pointer or '/'}: {error.message}"
     if error.nearest:
         text += f"; did you mean '{error.nearest}'?"
-    return SpecError(text, error.message, error.nearest, None, None, None, error.pointer)
+    return type(error)(text, error.message, error.nearest, None, None, None, error.pointer)

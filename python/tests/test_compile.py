@@ -83,11 +83,19 @@ def test_errors_of_options():
         ({"target": "gpu"}, "target: "),
         ({"target": ["cpu", "cpu:x86-64-v9"]}, "x86-64-v9"),
         ({"entries": "forwards"}, "no entry 'forwards'; did you mean 'forward'?"),
-        ({"plan": {"chunks": 3}}, "plan: /chunks: is not a key of a plan"),
+        ({"plan": {"chunks": 3}}, "/chunks: unknown key 'chunks'; did you mean 'chunk'?"),
     ):
         with pytest.raises(prism.CompileError) as caught:
             prism.compile(spec(), **options)
         assert text in str(caught.value)
+    with pytest.raises(prism.CompileError) as caught:
+        prism.compile(spec(), plan='{"chunks": 3}')
+    error = caught.value
+    assert str(error) == "plan:1:2: error: /chunks: unknown key 'chunks'; did you mean 'chunk'?"
+    assert (error.file, error.line, error.column, error.pointer, error.nearest) == ("plan", 1, 2, "/chunks", "chunk")
+    with pytest.raises(prism.CompileError) as caught:
+        prism.compile(spec(), plan={"chunks": 3})
+    assert (caught.value.line, caught.value.pointer) == (None, "/chunks")
     with pytest.raises(TypeError, match="target: expected strings, found int"):
         prism.compile(spec(), target=[3])
 

@@ -307,9 +307,11 @@ static LogicalResult readCalibration(CompileOptions &options) {
   if (!text)
     return usageError("cannot read '" + calibration +
                       "': " + text.getError().message());
-  auto costs = targetinfo::readCalibration((*text)->getBuffer(), calibration);
-  if (!costs)
-    return usageError(llvm::toString(costs.takeError()));
+  TextDiagnostic diagnostic;
+  auto costs = targetinfo::readCalibration((*text)->getBuffer(), calibration,
+                                           diagnostic);
+  if (failed(costs))
+    return llvm::errs() << diagnostic.str() << "\n", failure();
   options.calibration = std::move(*costs);
   return success();
 }
@@ -354,9 +356,11 @@ static int run(MLIRContext &context) {
     auto text = llvm::MemoryBuffer::getFile(plan);
     if (!text)
       return fail("cannot read '" + plan + "': " + text.getError().message());
-    auto plans = driver::readPlans((*text)->getBuffer(), plan, *in->module);
-    if (!plans)
-      return fail(llvm::toString(plans.takeError()));
+    TextDiagnostic diagnostic;
+    auto plans =
+        driver::readPlans((*text)->getBuffer(), plan, *in->module, diagnostic);
+    if (failed(plans))
+      return llvm::errs() << diagnostic.str() << "\n", 1;
     options.plans = std::move(*plans);
   }
 

@@ -115,14 +115,20 @@ TEST(Compile, WrongTextsAndOptions) {
             nullptr);
   Options plan(prismCompileOptionsCreate());
   prismCompileOptionsSetPlan(plan.get(), R"({"chunks": 3})", "p.json");
-  EXPECT_STREQ(prismDiagnosticText(failing(deltaRule(), plan.get()).get()),
-               "error: p.json: /chunks: is not a key of a plan (schedule, "
-               "chunk, value_block, stages, segments); did you mean 'chunk'?");
+  auto wrongKey = failing(deltaRule(), plan.get());
+  EXPECT_STREQ(prismDiagnosticText(wrongKey.get()),
+               "p.json:1:2: error: /chunks: unknown key 'chunks'; did you mean "
+               "'chunk'?");
+  EXPECT_EQ(prismDiagnosticKind(wrongKey.get()), PRISM_KIND_COMPILE);
+  EXPECT_STREQ(prismDiagnosticFile(wrongKey.get()), "p.json");
+  EXPECT_STREQ(prismDiagnosticPointer(wrongKey.get()), "/chunks");
+  EXPECT_STREQ(prismDiagnosticNearest(wrongKey.get()), "chunk");
+  EXPECT_EQ(prismDiagnosticColumn(wrongKey.get()), 2u);
   prismCompileOptionsSetPlan(plan.get(), R"({"decoded": {"chunk": 1}})",
                              nullptr);
-  EXPECT_STREQ(prismDiagnosticMessage(failing(deltaRule(), plan.get()).get()),
-               "plan: /decoded: is no entry of the model (forward, decode); "
-               "did you mean 'decode'?");
+  EXPECT_STREQ(prismDiagnosticText(failing(deltaRule(), plan.get()).get()),
+               "plan:1:2: error: /decoded: unknown key 'decoded'; did you mean "
+               "'decode'?");
   prismCompileOptionsSetPlan(plan.get(), nullptr, nullptr);
   EXPECT_TRUE(compile(deltaRule(), plan.get()));
 }

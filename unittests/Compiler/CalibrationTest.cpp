@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "gtest/gtest.h"
 
+using namespace prism;
 using namespace prism::targetinfo;
 
 namespace {
@@ -24,14 +25,15 @@ std::string text(llvm::StringRef from = "", llvm::StringRef to = "") {
 }
 
 std::string errorOf(const std::string &json) {
-  auto calibration = readCalibration(json, "cpu.json");
-  EXPECT_FALSE(bool(calibration)) << json;
-  return calibration ? "" : llvm::toString(calibration.takeError());
+  TextDiagnostic diagnostic;
+  EXPECT_TRUE(failed(readCalibration(json, "cpu.json", diagnostic))) << json;
+  return diagnostic.str();
 }
 
 TEST(Calibration, ReadsAFile) {
-  auto calibration = readCalibration(text(), "cpu.json");
-  ASSERT_TRUE(bool(calibration)) << llvm::toString(calibration.takeError());
+  TextDiagnostic diagnostic;
+  auto calibration = readCalibration(text(), "cpu.json", diagnostic);
+  ASSERT_TRUE(succeeded(calibration)) << diagnostic.str();
   ASSERT_EQ(calibration->levels.size(), 1u);
   const CPUCosts &costs = calibration->levels["x86-64-v3"];
   EXPECT_EQ(costs.level, "x86-64-v3");
@@ -42,38 +44,64 @@ TEST(Calibration, ReadsAFile) {
 }
 
 TEST(Calibration, SaysWhatIsWrong) {
-  EXPECT_EQ(errorOf("{"), "cpu.json: /: is not JSON");
-  EXPECT_EQ(errorOf("[1]"), "cpu.json: /: expected an object, found [1]");
-  EXPECT_EQ(errorOf("{}"), "cpu.json: /: the key 'prism_calibration' is "
-                           "missing; prism-calibrate writes calibration files");
+  EXPECT_EQ(errorOf("{"), "cpu.json:1:2: error: not JSON: syntax error while "
+                          "parsing object key - unexpected end of input; "
+                          "expected string literal");
+  EXPECT_EQ(errorOf("[1]"),
+            "cpu.json:1:1: error: expected an object, found an array");
+  EXPECT_EQ(errorOf("{}"),
+            "cpu.json:1:1: error: missing key 'prism_calibration'");
   EXPECT_EQ(errorOf(text("\"machine\"", "\"machines\"")),
-            "cpu.json: /machines: is not a key of a calibration "
-            "(prism_calibration, machine, cache_bytes, levels); did you mean "
-            "'machine'?");
+            "cpu.json:1:26: error: /machines: unknown key 'machines'; did you "
+            "mean 'machine'?");
+  EXPECT_EQ(errorOf(text("\"machine\"", "\n \"computer\"")),
+            "cpu.json:2:2: error: /computer: unknown key 'computer', expected "
+            "prism_calibration, machine, cache_bytes or levels");
   EXPECT_EQ(errorOf(text("calibration\": 1", "calibration\": 2")),
-            "cpu.json: /prism_calibration: expected the version 1, found 2");
-  EXPECT_EQ(errorOf(text("1024", "-1")), "cpu.json: /cache_bytes: expected a "
-                                         "number of at least 0, found -1");
+            "cpu.json:1:23: error: /prism_calibration: expected 1, found "
+            "number 2");
   EXPECT_EQ(errorOf(text("x86-64-v3", "x86-64-v5")),
-            "cpu.json: /levels/x86-64-v5: is not a level (x86-64-v3, "
-            "x86-64-v4); did you mean 'x86-64-v3'?");
-  EXPECT_EQ(errorOf(text("\"tile\": 0.5", "\"tile\": null")),
-            "cpu.json: /levels/x86-64-v3/tile: expected a number of at least "
-            "0, found null");
-  EXPECT_EQ(errorOf(text("\"tile\"", "\"tiles\"")),
-            "cpu.json: /levels/x86-64-v3/tiles: is not a cost (product, "
-            "masked_product, decayed_product, state_vector, transpose, "
-            "function, elementwise, tile, chunk, step_read, step_update, "
-            "near_byte, far_byte); did you mean 'tile'?");
+            "cpu.json:1:83: error: /levels/x86-64-v5: unknown key 'x86-64-v5'; "
+            "did you mean 'x86-64-v3'?");
+  EXPECT_EQ(errorOf(text("\"tile\"", "\n\"tiles\"")),
+            "cpu.json:2:1: error: /levels/x86-64-v3/tiles: unknown key "
+            "'tiles'; did you mean 'tile'?");
   EXPECT_EQ(errorOf(text("\"tile\": 0.5, ", "")),
-            "cpu.json: /levels/x86-64-v3: the cost 'tile' is missing");
-  EXPECT_EQ(errorOf(text("\"product\": 0.5", "\"product\": 0")),
-            "cpu.json: /levels/x86-64-v3/product: expected a number above 0, "
-            "found 0");
+            "cpu.json:1:96: error: /levels/x86-64-v3: missing key 'tile'");
   EXPECT_EQ(errorOf(R"({"prism_calibration": 1, "cache_bytes": 1,
-                        "levels": {}})"),
-            "cpu.json: /levels: expected an object with the costs of at least "
-            "one level, found {}");
+ "levels": {}})"),
+            "cpu.json:2:12: error: /levels: expected at least one key, "
+            "x86-64-v3 or x86-64-v4, found 0");
+  EXPECT_EQ(errorOf(R"({"levels": {}, "levels": {}})"),
+            "cpu.json:1:16: error: /levels: duplicate key 'levels'");
+}
+
+TEST(Calibration, CostsAreInRange) {
+  EXPECT_EQ(errorOf(text("1024", "-1")),
+            "cpu.json:1:66: error: /cache_bytes: expected a number from 0 to "
+            "1125899906842624, found number -1");
+  EXPECT_EQ(errorOf(text("\"tile\": 0.5", "\n\"tile\": null")),
+            "cpu.json:2:9: error: /levels/x86-64-v3/tile: expected a number "
+            "from 0 to 1000000000, found null");
+  EXPECT_EQ(errorOf(text("\"tile\": 0.5", "\n\"tile\": 1e300")),
+            "cpu.json:2:9: error: /levels/x86-64-v3/tile: expected a number "
+            "from 0 to 1000000000, found number 1e+300");
+  EXPECT_EQ(errorOf(text("\"tile\": 0.5", "\n\"tile\": 1e999")),
+            "cpu.json:2:9: error: /levels/x86-64-v3/tile: not JSON: number "
+            "out of range");
+  for (const char *least : {"0", "1e-10"})
+    EXPECT_EQ(errorOf(text("\"product\": 0.5",
+                           "\n\"product\": " + std::string(least))),
+              "cpu.json:2:12: error: /levels/x86-64-v3/product: expected a "
+              "number from 1e-09 to 1000000000, found number " +
+                  std::string(least[1] ? least : "0"));
+  // What is just within.
+  TextDiagnostic diagnostic;
+  for (const char *cost : {"1e-9", "1e9"})
+    EXPECT_TRUE(succeeded(readCalibration(
+        text("\"product\": 0.5", "\"product\": " + std::string(cost)),
+        "cpu.json", diagnostic)))
+        << diagnostic.str();
 }
 
 TEST(Calibration, TheTableHasEveryLevel) {

@@ -92,7 +92,7 @@ const Row kText[] = {
      "s.json:1:19: error: not JSON: syntax error while parsing object - "
      "unexpected string literal; expected '}'"},
     {kBase, "\"io\": \"f32\"", "\"io\": 1e999",
-     "s.json:3:24: error: /dtype: not JSON: number out of range"},
+     "s.json:3:20: error: /dtype/io: not JSON: number out of range"},
     {kBase, "\"io\": \"f32\"", "\"io\": \"f32\",\n \"io\": \"f32\"",
      "s.json:4:2: error: /dtype/io: duplicate key 'io'"},
     {kBase, "\"cpu\"",
@@ -156,6 +156,8 @@ const Row kStructure[] = {
      "\"O\":1,\"P\":1,\"Q\":1,\"R\":1,\"S\":1,"
      "\"U\":1,\"W\":1,\"X\":1",
      "/dims: expected at most 22 keys, found 23"},
+    {kBase, "\"entries\"", "\"outputs\": {}, \"entries\"",
+     "/outputs: expected at least one key, found 0"},
     {kBase, "\"entries\"", "\"reverse\": 1, \"entries\"",
      "/reverse: expected true or false, found number 1"},
     {kBase, "{ \"decay\": \"g\" }", "7",

@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
-#include "Prism/Spec/Json.h"
 #include "Prism/Spec/Spec.h"
+#include "Prism/Support/Json.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "gtest/gtest.h"
 #include <nlohmann/json.hpp>
 
+using namespace prism;
 using namespace prism::spec;
 
 static Spec read(llvm::StringRef text) {

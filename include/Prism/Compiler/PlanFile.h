@@ -6,16 +6,18 @@
 #define PRISM_COMPILER_PLANFILE_H
 
 #include "Prism/Compiler/Compiler.h"
-#include "llvm/Support/Error.h"
+#include "Prism/Support/TextDiagnostic.h"
 
 namespace prism {
 
 /// Reads {"schedule": "chunk", "chunk": 64, "value_block": 0, "stages": 1,
-/// "segments": 1} for all entries, or {"forward": {...}, "decode": {...}}. Keys
-/// may be left out; a wrong one is an error that names the JSON pointer, what
-/// was expected and found.
-llvm::Expected<std::map<std::string, PlanOverride>>
-readPlanFile(llvm::StringRef text, llvm::StringRef file);
+/// "segments": 1} for all entries, or {"forward": {...}, "decode": {...}} for
+/// some of `entries`. Keys may be left out; a wrong one is an error, of which
+/// `diagnostic` is the one message.
+llvm::FailureOr<std::map<std::string, PlanOverride>>
+readPlanFile(llvm::StringRef text, llvm::StringRef file,
+             llvm::ArrayRef<llvm::StringRef> entries,
+             TextDiagnostic &diagnostic);
 
 } // namespace prism
 

@@ -52,8 +52,9 @@ chooseTargets(llvm::ArrayRef<std::string> given, const Model &model,
 
 /// Reads plans (PlanFile.h); one for an entry that the model does not have
 /// would be a plan ignored, and is an error.
-llvm::Expected<std::map<std::string, PlanOverride>>
-readPlans(llvm::StringRef text, llvm::StringRef file, mlir::ModuleOp module);
+llvm::FailureOr<std::map<std::string, PlanOverride>>
+readPlans(llvm::StringRef text, llvm::StringRef file, mlir::ModuleOp module,
+          TextDiagnostic &diagnostic);
 
 /// Compiles a model; its bundle has the model's name and spec.
 mlir::FailureOr<CompileResult> compileModel(const Model &model,

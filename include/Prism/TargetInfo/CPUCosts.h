@@ -13,9 +13,10 @@
 #ifndef PRISM_TARGETINFO_CPUCOSTS_H
 #define PRISM_TARGETINFO_CPUCOSTS_H
 
+#include "Prism/Support/TextDiagnostic.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/Error.h"
+#include "llvm/Support/LogicalResult.h"
 #include <array>
 #include <cstdint>
 #include <map>
@@ -77,11 +78,12 @@ CPUCosts builtinCPUCosts(llvm::StringRef level);
 struct Calibration {
   std::string file;
   std::map<std::string, CPUCosts> levels;
+  SourceLoc levelsLoc = {};
 };
-/// Reads one. A wrong one is an error that names the JSON pointer, what was
-/// expected and found.
-llvm::Expected<Calibration> readCalibration(llvm::StringRef text,
-                                            llvm::StringRef file);
+/// Reads one; of a wrong one `diagnostic` is the one message.
+llvm::FailureOr<Calibration> readCalibration(llvm::StringRef text,
+                                             llvm::StringRef file,
+                                             TextDiagnostic &diagnostic);
 
 /// One timed kernel, for fitCPUCosts.
 struct CPUSample {

@@ -21,7 +21,7 @@ class Reporter {
 public:
   explicit Reporter(const CompilerRequest &request) : request(request) {}
 
-  void report(const spec::SpecDiagnostic &diagnostic) const;
+  void report(PrismKind kind, const TextDiagnostic &diagnostic) const;
   void report(Diagnostic &diagnostic) const;
   /// A message without a place, as the tools print theirs.
   void report(PrismSeverity severity, PrismKind kind, StringRef message) const;
@@ -32,11 +32,11 @@ private:
 
 } // namespace
 
-void Reporter::report(const spec::SpecDiagnostic &diagnostic) const {
+void Reporter::report(PrismKind kind, const TextDiagnostic &diagnostic) const {
   std::string text = diagnostic.str();
   CompilerDiagnostic out;
   out.severity = PRISM_SEVERITY_ERROR;
-  out.kind = PRISM_KIND_SPEC;
+  out.kind = kind;
   out.text = text.c_str();
   out.message = diagnostic.message.c_str();
   out.file = diagnostic.file.c_str();
@@ -132,7 +132,7 @@ static std::optional<driver::Model> readModel(const CompilerRequest &request,
   spec::SpecDiagnostic diagnostic;
   auto model = driver::readSpec(text, request.file, context, diagnostic);
   if (!model && !diagnostic.message.empty())
-    reporter.report(diagnostic);
+    reporter.report(PRISM_KIND_SPEC, diagnostic);
   return model;
 }
 
@@ -158,11 +158,11 @@ static bool readOptions(const CompilerRequest &request,
   options.targets = std::move(*targets);
   if (!request.plan.data)
     return true;
+  TextDiagnostic diagnostic;
   auto plans = driver::readPlans({request.plan.data, request.plan.size},
-                                 request.planFile, *model.module);
-  if (!plans) {
-    reporter.report(PRISM_SEVERITY_ERROR, PRISM_KIND_COMPILE,
-                    llvm::toString(plans.takeError()));
+                                 request.planFile, *model.module, diagnostic);
+  if (failed(plans)) {
+    reporter.report(PRISM_KIND_COMPILE, diagnostic);
     return false;
   }
   options.plans = std::move(*plans);
@@ -201,7 +201,7 @@ static bool expand(const CompilerRequest &request) {
   std::optional<std::string> text = driver::expand(
       {request.text.data, request.text.size}, request.file, diagnostic);
   if (!text) {
-    Reporter(request).report(diagnostic);
+    Reporter(request).report(PRISM_KIND_SPEC, diagnostic);
     return false;
   }
   request.result(request.user, {text->data(), text->size()});

@@ -8,12 +8,14 @@
 
 #include "Prism/Dialect/Scan/Transforms/CostModel.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
+#include "Prism/Support/EmitDiagnostic.h"
 #include "Prism/TargetInfo/TargetInfo.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <limits>
 
 using namespace mlir;
+using namespace prism;
 using namespace prism::scan;
 using namespace prism::targetinfo;
 
@@ -175,15 +177,15 @@ LogicalResult ChooseChunkSizePass::readMachine(PlanMachine &machine) {
   if (!text)
     return getOperation().emitError("scan-choose-chunk-size: cannot read '")
            << calibration << "': " << text.getError().message();
-  auto costs = readCalibration((*text)->getBuffer(), calibration);
-  if (!costs)
-    return getOperation().emitError(llvm::toString(costs.takeError()));
-  std::string error = machine.calibrate(*costs);
-  return error.empty() ? success()
-                       : LogicalResult(getOperation().emitError(error));
+  TextDiagnostic diagnostic;
+  auto costs = readCalibration((*text)->getBuffer(), calibration, diagnostic);
+  if (failed(costs) || failed(machine.calibrate(*costs, diagnostic)))
+    return emitTextError(&getContext(), diagnostic);
+  return success();
 }
 
-std::string PlanMachine::calibrate(const Calibration &calibration) {
+LogicalResult PlanMachine::calibrate(const Calibration &calibration,
+                                     TextDiagnostic &diagnostic) {
   std::vector<CPUCosts> known;
   for (const CPUCosts &costs : cpu)
     if (auto found = calibration.levels.find(costs.level);
@@ -195,11 +197,14 @@ std::string PlanMachine::calibrate(const Calibration &calibration) {
       wanted += (wanted.empty() ? "" : " or ") + costs.level;
     for (const auto &[level, costs] : calibration.levels)
       there += (there.empty() ? "" : ", ") + level;
-    return calibration.file + ": /levels: expected " + wanted +
-           ", which the target is compiled for, found " + there;
+    diagnostic = {calibration.file, calibration.levelsLoc,
+                  "expected " + wanted +
+                      ", which the target is compiled for, found " + there,
+                  ""};
+    return failure();
   }
   cpu = std::move(known);
-  return "";
+  return success();
 }
 
 void ChooseChunkSizePass::plan(RecurrenceOp op, Schedule wanted,

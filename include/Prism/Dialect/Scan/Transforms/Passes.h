@@ -24,8 +24,9 @@ struct PlanMachine {
   /// CPUs of these levels, by the built-in table.
   static PlanMachine cpuLevels(llvm::ArrayRef<std::string> levels);
   /// Takes the costs of a calibration, and no levels but those that it has. An
-  /// error if it has none of them, else empty.
-  std::string calibrate(const targetinfo::Calibration &calibration);
+  /// error if it has none of them: `diagnostic` is the one message.
+  llvm::LogicalResult calibrate(const targetinfo::Calibration &calibration,
+                                TextDiagnostic &diagnostic);
 };
 
 /// The plans to try for a schedule, best first. A GPU has several: the first

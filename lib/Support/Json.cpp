@@ -10,14 +10,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Prism/Spec/Json.h"
+#include "Prism/Support/Json.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/Twine.h"
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-using namespace prism::spec;
+using namespace prism;
 using nlohmann::ordered_json;
 
 //===----------------------------------------------------------------------===//
@@ -54,7 +54,7 @@ static std::string appendPointer(llvm::StringRef base, llvm::StringRef key) {
   return pointer;
 }
 
-std::string prism::spec::describe(const JsonNode &node) {
+std::string prism::describe(const JsonNode &node) {
   switch (node.kind) {
   case JsonKind::Null:
     return "null";
@@ -79,8 +79,8 @@ std::string prism::spec::describe(const JsonNode &node) {
   return "";
 }
 
-JsonNode prism::spec::fromOrderedJson(const ordered_json &json,
-                                      const SourceLoc &loc) {
+JsonNode prism::fromOrderedJson(const ordered_json &json,
+                                const SourceLoc &loc) {
   JsonNode node;
   node.loc = loc;
   if (json.is_boolean()) {
@@ -104,7 +104,7 @@ JsonNode prism::spec::fromOrderedJson(const ordered_json &json,
   return node;
 }
 
-ordered_json prism::spec::toOrderedJson(const JsonNode &node) {
+ordered_json prism::toOrderedJson(const JsonNode &node) {
   switch (node.kind) {
   case JsonKind::Null:
     return nullptr;
@@ -174,7 +174,7 @@ struct CountingIterator {
 class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 public:
   TreeBuilder(llvm::StringRef text, const size_t &consumed,
-              SpecDiagnostic &diagnostic)
+              TextDiagnostic &diagnostic)
       : text(text), consumed(consumed), diagnostic(diagnostic) {
     // The lexer skips a byte order mark.
     if (text.starts_with("\xEF\xBB\xBF"))
@@ -229,7 +229,8 @@ public:
     llvm::StringRef reason =
         colon == llvm::StringRef::npos ? what : what.drop_front(colon + 2);
     if (!what.contains("parse_error"))
-      reason = "number out of range";
+      return fail(locate(tokenStart(), nextPointer()),
+                  "not JSON: number out of range");
     // The position is where the lexer stopped, the end of a literal it did not
     // expect; its start says more.
     size_t offset = std::min(position ? position - 1 : 0, text.size());
@@ -241,7 +242,6 @@ public:
 
 private:
   bool fail(SourceLoc loc, std::string message) {
-    diagnostic.stage = Stage::Text;
     diagnostic.loc = std::move(loc);
     diagnostic.message = std::move(message);
     return false;
@@ -272,20 +272,25 @@ private:
             std::move(pointer)};
   }
 
+  /// Of the next value.
+  std::string nextPointer() const {
+    if (stack.empty())
+      return "";
+    const JsonNode &parent = *stack.back();
+    return parent.kind == JsonKind::Array
+               ? appendPointer(parent.loc.pointer,
+                               std::to_string(parent.items.size()))
+               : parent.members.back().keyLoc.pointer;
+  }
+
   /// Puts a new node where the next value belongs.
   JsonNode *place(JsonKind kind) {
     JsonNode *node = &root;
-    std::string pointer;
+    std::string pointer = nextPointer();
     if (!stack.empty()) {
       JsonNode &parent = *stack.back();
-      if (parent.kind == JsonKind::Array) {
-        pointer = appendPointer(parent.loc.pointer,
-                                std::to_string(parent.items.size()));
-        node = &parent.items.emplace_back();
-      } else {
-        pointer = parent.members.back().keyLoc.pointer;
-        node = &parent.members.back().value;
-      }
+      node = parent.kind == JsonKind::Array ? &parent.items.emplace_back()
+                                            : &parent.members.back().value;
     }
     node->kind = kind;
     node->loc = locate(tokenStart(), std::move(pointer));
@@ -332,7 +337,7 @@ private:
 
   llvm::StringRef text;
   const size_t &consumed;
-  SpecDiagnostic &diagnostic;
+  TextDiagnostic &diagnostic;
   JsonNode root;
   std::vector<JsonNode *> stack;
   size_t previousEnd = 0;
@@ -342,10 +347,10 @@ private:
 
 } // namespace
 
-llvm::FailureOr<JsonNode> prism::spec::parseJson(llvm::StringRef text,
-                                                 llvm::StringRef file,
-                                                 SpecDiagnostic &diagnostic) {
-  diagnostic = SpecDiagnostic();
+llvm::FailureOr<JsonNode> prism::parseJson(llvm::StringRef text,
+                                           llvm::StringRef file,
+                                           TextDiagnostic &diagnostic) {
+  diagnostic = TextDiagnostic();
   diagnostic.file = file.str();
   size_t consumed = 0;
   CountingIterator begin{text.begin(), text.begin(), &consumed};

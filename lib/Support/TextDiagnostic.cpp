@@ -1,14 +1,14 @@
-//===- Diagnostic.cpp - What is wrong with a spec -------------------------===//
+//===- TextDiagnostic.cpp - What is wrong with a text ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
-#include "Prism/Spec/Diagnostic.h"
+#include "Prism/Support/TextDiagnostic.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 
-using namespace prism::spec;
+using namespace prism;
 
 /// Text of the user's without line breaks: one message is one line.
 static std::string oneLine(llvm::StringRef text) {
@@ -21,10 +21,9 @@ static std::string oneLine(llvm::StringRef text) {
   return line;
 }
 
-std::string SpecDiagnostic::str() const {
+std::string TextDiagnostic::sentence() const {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << file << ':' << loc.line << ':' << loc.column << ": error: ";
   if (!loc.pointer.empty())
     os << oneLine(loc.pointer) << ": ";
   os << oneLine(message);
@@ -33,9 +32,13 @@ std::string SpecDiagnostic::str() const {
   return text;
 }
 
-llvm::StringRef
-prism::spec::nearestName(llvm::StringRef name,
-                         llvm::ArrayRef<llvm::StringRef> candidates) {
+std::string TextDiagnostic::str() const {
+  return file + ":" + std::to_string(loc.line) + ":" +
+         std::to_string(loc.column) + ": error: " + sentence();
+}
+
+llvm::StringRef prism::nearestName(llvm::StringRef name,
+                                   llvm::ArrayRef<llvm::StringRef> candidates) {
   // A third of the letters may be wrong, at least one and at most four.
   unsigned bound = std::clamp<size_t>(name.size() / 3, 1, 4);
   llvm::StringRef best;
@@ -54,7 +57,7 @@ prism::spec::nearestName(llvm::StringRef name,
   return best;
 }
 
-std::string prism::spec::joinNames(llvm::ArrayRef<llvm::StringRef> names) {
+std::string prism::joinNames(llvm::ArrayRef<llvm::StringRef> names) {
   std::string text;
   for (auto [i, name] : llvm::enumerate(names)) {
     if (i)

@@ -2,22 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The reader's first stage: text to a tree in which every value and every key
-// has its line, column and JSON pointer. Duplicate keys and nesting beyond
-// `kMaxDepth` are errors; nothing throws.
+// Text to a tree in which every value and every key has its line, column and
+// JSON pointer, the first stage of all readers: of specs, plans and
+// calibrations. Duplicate keys and nesting beyond `kMaxDepth` are errors;
+// nothing throws.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PRISM_SPEC_JSON_H
-#define PRISM_SPEC_JSON_H
+#ifndef PRISM_SUPPORT_JSON_H
+#define PRISM_SUPPORT_JSON_H
 
-#include "Prism/Spec/Diagnostic.h"
+#include "Prism/Support/TextDiagnostic.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/LogicalResult.h"
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-namespace prism::spec {
+namespace prism {
 
 inline constexpr unsigned kMaxDepth = 64;
 
@@ -55,7 +56,7 @@ struct JsonMember {
 
 /// Reads a whole document. On failure `diagnostic` is the one message.
 llvm::FailureOr<JsonNode> parseJson(llvm::StringRef text, llvm::StringRef file,
-                                    SpecDiagnostic &diagnostic);
+                                    TextDiagnostic &diagnostic);
 
 /// A tree of values made by the compiler; all of it stands where `loc` is.
 JsonNode fromOrderedJson(const nlohmann::ordered_json &json,
@@ -66,6 +67,6 @@ nlohmann::ordered_json toOrderedJson(const JsonNode &node);
 /// "string 'abc'", "number 3", "an object": a value in a message, cut if long.
 std::string describe(const JsonNode &node);
 
-} // namespace prism::spec
+} // namespace prism
 
-#endif // PRISM_SPEC_JSON_H
+#endif // PRISM_SUPPORT_JSON_H
