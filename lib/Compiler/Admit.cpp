@@ -5,6 +5,7 @@
 #include "Admit.h"
 #include "Machine.h"
 #include "Prism/Analysis/StateFlow.h"
+#include "Prism/Conversion/ScanToTile/ScanToTile.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
 #include "Prism/Support/EmitDiagnostic.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,11 +40,12 @@ static LogicalResult refuseEntry(func::FuncOp entry) {
   return entry.emitError("entry has no scan.recurrence");
 }
 
-/// Kernels hold a first state of keys x values, and no state of nothing.
-static LogicalResult checkStates(scan::RecurrenceOp op) {
+/// Kernels hold a first state of keys x values, and no state of nothing; the
+/// serial form of any ops holds vectors too.
+static LogicalResult checkStates(scan::RecurrenceOp op, bool isPlain) {
   for (unsigned i = 0; i < op.getNumStates(); ++i) {
     auto state = cast<RankedTensorType>(op.getStateArgument(i).getType());
-    if (i == 0 && state.getRank() != 2)
+    if (i == 0 && state.getRank() != 2 && !isPlain)
       return op.emitError("expected a first state of keys x values, found ")
              << state;
     if (state.getNumElements() == 0)
@@ -125,7 +127,7 @@ static LogicalResult checkOrder(func::FuncOp entry, scan::RecurrenceOp op,
 static LogicalResult admitSerial(func::FuncOp entry, scan::RecurrenceOp op,
                                  const targetinfo::Target &target,
                                  const CompileOptions &options,
-                                 std::vector<Remark> &remarks) {
+                                 std::string &why) {
   analysis::StateFlow flow(op);
   if (!options.serial && !op->hasAttr(scan::kSerialAttr)) {
     flow.report(analysis::Granularity::miniBatch);
@@ -134,28 +136,28 @@ static LogicalResult admitSerial(func::FuncOp entry, scan::RecurrenceOp op,
   if (target.isCuda())
     return entry.emitError("serial recurrences are not lowered for GPUs yet; "
                            "the CPU takes them");
+  why = flow.blame().second;
+  return success();
+}
+
+/// Says how a serial recurrence is taken, and marks it for the lowering.
+static LogicalResult chooseSerialForm(func::FuncOp entry, scan::RecurrenceOp op,
+                                      const CompileOptions &options,
+                                      const std::string &why,
+                                      std::vector<Remark> &remarks) {
+  op->setAttr(scan::kSerialAttr, UnitAttr::get(op.getContext()));
+  bool byMiniBatch = op.getMiniBatch() && !hasPlainSteps(op);
   // An entry that is stepped through anyway may say so.
   scan::PlanAttr plan = op.getPlanAttr();
   bool isChunked = plan && plan.getSchedule() != scan::Schedule::recurrent;
   // Mini-batches are chunks: a plan may say so.
-  if (!op.getMiniBatch() && (isChunked || !options.plans.empty()))
+  if (!byMiniBatch && (isChunked || !options.plans.empty()))
     return entry.emitError("plan: a serial recurrence is taken step by step; "
                            "it takes no plan");
-  remarks.push_back(
-      std::string("serial, taken ") +
-      (op.getMiniBatch() ? "mini-batch by mini-batch" : "step by step") +
-      " as asked: " + flow.blame().second);
+  remarks.push_back(std::string("serial, taken ") +
+                    (byMiniBatch ? "mini-batch by mini-batch" : "step by step") +
+                    " as asked: " + why);
   return success();
-}
-
-static LogicalResult refuseCalls(scan::RecurrenceOp op) {
-  bool found = op.walk([](func::CallOp call) {
-                   call.emitError("a call in a step is not lowered; write the "
-                                  "ops of '")
-                       << call.getCallee() << "' in its place";
-                   return WalkResult::interrupt();
-                 }).wasInterrupted();
-  return failure(found);
 }
 
 /// A mini-batch of one step is entered with the state before the step.
@@ -207,14 +209,20 @@ FailureOr<bool> prism::admit(func::FuncOp entry, scan::RecurrenceOp op,
     return refuseEntry(entry);
   if (failed(checkCalibration(entry, target, options)))
     return failure();
+  if (failed(scan::checkCalls(op)))
+    return failure();
   bool isPlain = hasPlainOps(op);
   dropMiniBatchesOfOne(op);
   bool serial = scan::isSerial(op);
-  if (serial && failed(admitSerial(entry, op, target, options, remarks)))
+  std::string why;
+  if (serial && failed(admitSerial(entry, op, target, options, why)))
     return failure();
   if (op.getMiniBatch() && target.isCuda())
     return entry.emitError("mini-batches are not lowered for GPUs yet; the CPU "
                            "takes them");
+  // From here on the step is one; the verdict has named the user's calls.
+  if (failed(scan::inlineCalls(op)) || failed(scan::passCaptures(op)))
+    return failure();
   // Plain ops are raised where they say what factors say. (Without its
   // mini-batch of one step a recurrence of one state may be no chain any more.)
   if (serial || isPlain || hasPlainOps(op)) {
@@ -224,8 +232,13 @@ FailureOr<bool> prism::admit(func::FuncOp entry, scan::RecurrenceOp op,
                       math::MathDialect, tensor::TensorDialect>();
     scan::raiseAffine(op, /*assumeNonNegativeGates=*/false);
   }
-  if (failed(refuseCalls(op)) || failed(checkStates(op)) ||
-      failed(checkOrder(entry, op, target)) || failed(checkMiniBatches(op)))
+  if (serial && failed(chooseSerialForm(entry, op, options, why, remarks)))
+    return failure();
+  bool isTokenByToken = serial && hasPlainSteps(op);
+  if (failed(checkStates(op, isTokenByToken)))
+    return failure();
+  if (!isTokenByToken && (failed(checkOrder(entry, op, target)) ||
+                          failed(checkMiniBatches(op))))
     return failure();
   return serial;
 }

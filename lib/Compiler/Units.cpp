@@ -143,6 +143,10 @@ static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op,
            << columns << ", the value columns there are, found "
            << *wish.given.valueBlock;
 
+  if (op->hasAttr(scan::kSerialAttr) && hasPlainSteps(op)) {
+    wish.schedules = {scan::Schedule::recurrent};
+    return wish;
+  }
   if (op.getMiniBatch()) {
     // A mini-batch is a chunk; nothing else has its entry.
     int64_t steps = *op.getMiniBatch();

@@ -14,6 +14,7 @@ using namespace prism;
 
 void prism::buildScanToTilePipeline(OpPassManager &pm,
                                     const ScanToTileOptions &options) {
+  pm.addPass(scan::createScanInlineCalls());
   // Folders first: a factor that does nothing needs no code.
   pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createCSEPass());

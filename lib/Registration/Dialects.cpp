@@ -6,7 +6,9 @@
 #include "Prism/Dialect/Scan/IR/Scan.h"
 #include "Prism/Dialect/Tile/IR/Tile.h"
 #include "Prism/Registration/Registration.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -31,6 +33,7 @@ void prism::registerPrismDialects(DialectRegistry &registry) {
       func::FuncDialect, math::MathDialect, scf::SCFDialect,
       tensor::TensorDialect,
       // What the lowerings pass through.
+      affine::AffineDialect, bufferization::BufferizationDialect,
       cf::ControlFlowDialect, gpu::GPUDialect, index::IndexDialect,
       linalg::LinalgDialect, memref::MemRefDialect, ub::UBDialect,
       vector::VectorDialect,

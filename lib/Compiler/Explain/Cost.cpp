@@ -3,11 +3,47 @@
 //===----------------------------------------------------------------------===//
 
 #include "Cost.h"
+#include "Prism/Conversion/ScanToTile/ScanToTile.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace prism;
 
+static int64_t elementsOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? tensor.getNumElements() : 1;
+}
+
+static bool isArithmetic(Operation *op) {
+  return isa_and_present<arith::ArithDialect, math::MathDialect>(
+             op->getDialect()) &&
+         op->getNumResults() == 1 && !op->hasTrait<OpTrait::ConstantLike>() &&
+         isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType()));
+}
+
+/// Work of a step's plain ops, bodies of loops and branches taken once.
+static int64_t plainWork(scan::RecurrenceOp op) {
+  int64_t work = 0;
+  op.getBody().walk<WalkOrder::PreOrder>([&](Operation *nested) {
+    if (auto structured = dyn_cast<linalg::LinalgOp>(nested)) {
+      int64_t points = 1;
+      for (int64_t range : structured.getStaticLoopRanges())
+        points *= range;
+      for (Operation &inner : *structured.getBlock())
+        work += isArithmetic(&inner) ? points : 0;
+      return WalkResult::skip();
+    }
+    if (isArithmetic(nested))
+      work += elementsOf(nested->getResult(0).getType());
+    return WalkResult::advance();
+  });
+  return work;
+}
+
 explain::Cost::Cost(scan::RecurrenceOp op) {
+  if (op->hasAttr(scan::kSerialAttr) && hasPlainSteps(op))
+    plain = plainWork(op);
   std::tie(keys, values) = scan::getKeysAndValues(op, 0);
   llvm::SmallDenseSet<Value> eraseKeys;
   auto ranks = [](Value key) {
@@ -32,7 +68,7 @@ explain::Cost::Cost(scan::RecurrenceOp op) {
 }
 
 int64_t explain::Cost::recurrent() const {
-  return keys * values *
+  return plain + keys * values *
          ((decays ? 1 : 0) + 4 * erases + 2 * injects + 2 * reads);
 }
 

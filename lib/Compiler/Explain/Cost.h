@@ -14,6 +14,7 @@ namespace prism::explain {
 struct Cost {
   int64_t keys = 0, values = 0, erases = 0, injects = 0, ties = 0, reads = 0,
           decays = 0;
+  int64_t plain = 0; // of the ops of a serial step that are no factors
 
   explicit Cost(scan::RecurrenceOp op);
 

@@ -41,7 +41,8 @@ bool prism::readState(ArrayRef<scan::StateOpInterface> chain) {
 
 bool prism::canSplitValues(scan::RecurrenceOp op) {
   // States that meet are stepped together, each once.
-  if (op.getNumStates() > 1)
+  if (op.getNumStates() > 1 ||
+      (op->hasAttr(scan::kSerialAttr) && hasPlainSteps(op)))
     return false;
   // What lies along values may be cut, unless an l2norm needs whole rows; what
   // does not is the same in all blocks, unless it is made of what was read,

@@ -12,6 +12,7 @@
 #include "ChunkForm.h"
 #include "CoefficientSources.h"
 #include "CoupledForm.h"
+#include "PlainForm.h"
 #include "StepForm.h"
 
 using namespace mlir;
@@ -42,6 +43,7 @@ public:
 private:
   LogicalResult findRecurrence();
   LogicalResult checkMiniBatch();
+  LogicalResult checkPlainSteps();
   /// The state, or the one at the mini-batch's entry, which a chunk enters
   /// with.
   bool isStart(Value state) {
@@ -52,6 +54,7 @@ private:
   LogicalResult collectReads();
   tile::ProgramOp createProgram();
   LogicalResult emitBody(tile::ProgramOp program);
+  void emitPlainSteps(tile::ProgramOp program);
   FailureOr<SmallVector<Value>> emitChunk(TileBuilder &tb,
                                           tile::ProgramOp program, Value first,
                                           ValueRange states);
@@ -75,6 +78,7 @@ private:
   bool isTurned = false;
   int64_t chunk = 1, values = 1, valueBlock = 0;
   bool isStepwise = false;
+  bool isPlain = false;   // a serial step of any ops
   bool isCoupled = false; // a mini-batch that is no chain of one state
 };
 
@@ -99,6 +103,17 @@ LogicalResult EntryConverter::checkMiniBatch() {
   return success();
 }
 
+/// A step of any ops is taken as a whole, token by token.
+LogicalResult EntryConverter::checkPlainSteps() {
+  isPlain = true;
+  chunk = 1;
+  if (plan.getChunk() != 1)
+    return op.emitOpError("is serial and taken token by token; expected a plan "
+                          "of chunk 1, found ")
+           << plan.getChunk();
+  return PlainForm::check(op);
+}
+
 LogicalResult EntryConverter::findRecurrence() {
   for (Operation &nested : entry.getBody().front()) {
     if (auto recurrence = dyn_cast<scan::RecurrenceOp>(nested)) {
@@ -117,10 +132,13 @@ LogicalResult EntryConverter::findRecurrence() {
   }
   if (!op)
     return entry.emitOpError("has scan.entry but no scan.recurrence");
-  if (failed(checkMiniBatch()))
+  bool isPlainSerial = op->hasAttr(scan::kSerialAttr) && hasPlainSteps(op);
+  if (!isPlainSerial && failed(checkMiniBatch()))
     return failure();
   for (Attribute axes : op.getFinalAxes()) {
     StringRef stateAxes = cast<StringAttr>(axes).getValue();
+    if (isPlainSerial)
+      continue;
     if (stateAxes.size() != 4 || !stateAxes.starts_with("nh"))
       return op.emitOpError("has state axes \"")
              << stateAxes
@@ -132,6 +150,9 @@ LogicalResult EntryConverter::findRecurrence() {
       return op.emitOpError("has an operand that is not an argument of entry '")
              << entry.getName() << "'";
   start = op.getStateArgument(0);
+  stateType = cast<RankedTensorType>(start.getType());
+  if (isPlainSerial)
+    return checkPlainSteps();
   if (auto found = scan::getFactorChain(op, 0);
       succeeded(found) && !found->empty() && op.getNumStates() == 1)
     start = found->front().getStateOperand().get();
@@ -230,7 +251,7 @@ LogicalResult EntryConverter::collectArrays() {
 }
 
 LogicalResult EntryConverter::collectReads() {
-  if (isStepwise) // the region itself is stepped through, op by op
+  if (isStepwise || isPlain) // the region itself is stepped through, op by op
     return success();
   FailureOr<SmallVector<scan::StateOpInterface>> found =
       scan::getFactorChain(op, 0);
@@ -297,6 +318,8 @@ tile::ProgramOp EntryConverter::createProgram() {
     attrs.push_back(
         builder.getDictionaryAttr(builder.getNamedAttr("tile.arg", attr)));
   }
+  if (isPlain) // work items are not cut along values
+    values = valueBlock = std::max<int64_t>(1, stateType.getShape().back());
   auto program = tile::ProgramOp::create(
       builder, op.getLoc(), name, builder.getFunctionType(types, {}),
       op.getNumValueHeads(), values, valueBlock, chunk, op.getReverse(),
@@ -415,11 +438,28 @@ LogicalResult EntryConverter::emitBody(tile::ProgramOp program) {
   return status;
 }
 
+void EntryConverter::emitPlainSteps(tile::ProgramOp program) {
+  SmallVector<Value> inputs, initials, outputs, finals;
+  for (Value input : op.getInputs())
+    inputs.push_back(viewOf(program, input));
+  for (Value initial : op.getInitialStates())
+    initials.push_back(viewOf(program, initial));
+  auto results = program.getBody().getArguments().drop_front(
+      entry.getNumArguments());
+  llvm::append_range(outputs, results.take_front(op.getOutputs().size()));
+  llvm::append_range(finals, results.drop_front(op.getOutputs().size()));
+  PlainForm(op, program, inputs, initials, outputs, finals).emit();
+}
+
 FailureOr<tile::ProgramOp> EntryConverter::convert() {
   if (failed(findRecurrence()) || failed(collectArrays()) ||
       failed(collectReads()))
     return failure();
   tile::ProgramOp program = createProgram();
+  if (isPlain) {
+    emitPlainSteps(program);
+    return program;
+  }
   if (failed(emitBody(program))) {
     program.erase();
     return failure();

@@ -150,8 +150,7 @@ Value TokenTiles::elementwise(Operation *producer, int64_t rank, Along along) {
   return tb.builder.create(state)->getResult(0);
 }
 
-/// Which row of the source's first axis the op takes; none if it is no row.
-static std::optional<int64_t> rowOf(Operation *producer) {
+std::optional<int64_t> prism::rowOf(Operation *producer) {
   if (auto extract = dyn_cast<tensor::ExtractOp>(producer)) {
     APInt index;
     if (extract.getIndices().size() != 1 ||

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BufferPlan.h"
+#include "Prism/Dialect/Tile/IR/StepPrograms.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -54,6 +55,8 @@ Mask tiletocpu::findMask(Value v) {
 
 BufferPlan::BufferPlan(tile::ProgramOp program, const CPUOptions &options)
     : program(program), options(options) {
+  if (tile::hasPlainSteps(program)) // bufferization plans those
+    return;
   int64_t next = 0;
   program.walk<WalkOrder::PreOrder>(
       [&](Operation *op) { positions[op] = next++; });

@@ -3,6 +3,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Emitter.h"
+#include "Prism/Dialect/Tile/IR/StepPrograms.h"
+#include "StepPrograms.h"
 
 using namespace mlir;
 using namespace prism;
@@ -60,11 +62,16 @@ LogicalResult Emitter::emit() {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(items.getBody());
     emitItem(items.getInductionVar());
-    status = emitBlock(program.getBody().front());
+    if (tile::hasPlainSteps(program))
+      emitSteps(program.getBody().front());
+    else
+      status = emitBlock(program.getBody().front());
   }
   b.setLoc(program.getLoc());
   LLVM::ReturnOp::create(
       b, ValueRange{arith::ConstantOp::create(b, b.getI32IntegerAttr(0))});
+  if (succeeded(status) && tile::hasPlainSteps(program))
+    status = lowerSteps(function);
   if (failed(status))
     function.erase();
   return status;

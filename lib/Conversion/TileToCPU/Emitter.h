@@ -96,6 +96,16 @@ private:
   llvm::LogicalResult emitScalarTile(mlir::Operation *op);
   void emitBuffered(mlir::Operation *op);
 
+  // EmitSteps.cpp: programs of plain ops.
+  void emitSteps(mlir::Block &block);
+  void emitStepLoop(mlir::scf::ForOp loop);
+  void emitStepLoad(tile::LoadOp load);
+  void emitStepStore(tile::StoreOp store);
+  Slice stepSlice(mlir::Value view, mlir::ValueRange indices,
+                  mlir::RankedTensorType type, bool oneStep);
+  mlir::Value memoryOf(const Slice &slice, mlir::RankedTensorType type);
+  void convertBetween(mlir::Value from, mlir::Value to);
+
   // EmitMemory.cpp: views.
   Slice sliceOf(mlir::Value view, mlir::ValueRange indices,
                 mlir::RankedTensorType type, bool oneStep);
@@ -213,6 +223,7 @@ private:
   const CPUOptions &options;
   BufferPlan plan;
   mlir::ImplicitLocOpBuilder b;
+  mlir::IRMapping steps; // ops of a program of plain ops
   mlir::IRMapping map; // index and scalar values, uniform tiles
   llvm::DenseMap<mlir::Value, Place> inPlace;
   llvm::SmallVector<Prefetch> pendingPrefetches;

@@ -8,14 +8,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "Emitter.h"
+#include "Prism/Dialect/Tile/IR/StepPrograms.h"
 #include "Prism/Support/VectorMath.h"
 #include "RoundedTiles.h"
+#include "StepPrograms.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
@@ -78,12 +81,22 @@ static LogicalResult convertToLLVM(ModuleOp module) {
   arith::populateArithToLLVMConversionPatterns(converter, patterns);
   populateMathToLLVMConversionPatterns(converter, patterns,
                                        /*approximateLog1p=*/false);
+  populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
   populateVectorToLLVMConversionPatterns(converter, patterns);
   populateFuncToLLVMConversionPatterns(converter, patterns);
   ub::populateUBToLLVMConversionPatterns(converter, patterns);
   LLVMConversionTarget target(*context);
-  target.addLegalOp<ModuleOp>();
-  return applyFullConversion(module, target, std::move(patterns));
+  // Between pointers of arguments and memrefs; they cancel out.
+  target.addLegalOp<ModuleOp, UnrealizedConversionCastOp>();
+  if (failed(applyFullConversion(module, target, std::move(patterns))))
+    return failure();
+  SmallVector<UnrealizedConversionCastOp> casts;
+  module.walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
+  reconcileUnrealizedCasts(casts);
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (function.getPassthroughAttr())
+      tiletocpu::separateBuffers(function);
+  return success();
 }
 
 /// Nothing but LLVM may be left; vectors stay within what the registers hold.
@@ -118,7 +131,8 @@ LogicalResult prism::convertTileToCPU(ModuleOp module,
                                       const CPUOptions &options) {
   for (auto program :
        llvm::make_early_inc_range(module.getOps<tile::ProgramOp>())) {
-    if (failed(tiletocpu::keepRoundedTilesInF32(program)) ||
+    if ((!tile::hasPlainSteps(program) &&
+         failed(tiletocpu::keepRoundedTilesInF32(program))) ||
         failed(tiletocpu::Emitter(program, options).emit()))
       return failure();
     program.erase();

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prism/Target/CPU/CPU.h"
+#include "Prism/Conversion/TileToCPU/TileToCPU.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -99,6 +100,15 @@ static constexpr StringLiteral kPasses =
     "loop-mssa(loop-rotate,licm),gvn,instcombine<no-verify-fixpoint>,adce,"
     "simplifycfg)";
 
+/// Of loops over scalars the innermost are made vector code before anything is
+/// unrolled, which the default pipelines do first; then sums stay in registers.
+static constexpr StringLiteral kLoopPasses =
+    "function(sroa,simplifycfg,early-cse<memssa>,"
+    "instcombine<no-verify-fixpoint>,loop-mssa(loop-rotate,licm),"
+    "loop(indvars),loop-vectorize,simplifycfg,instcombine<no-verify-fixpoint>,"
+    "loop(loop-unroll-full),sroa,early-cse<memssa>,loop-mssa(licm),gvn,"
+    "instcombine<no-verify-fixpoint>,adce,simplifycfg)";
+
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -110,8 +120,12 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, graph, modules);
+  bool hasLoops = llvm::any_of(module, [](const llvm::Function &function) {
+    return function.hasFnAttribute(kLoopsAttr);
+  });
   llvm::ModulePassManager passes;
-  llvm::cantFail(builder.parsePassPipeline(passes, kPasses));
+  llvm::cantFail(
+      builder.parsePassPipeline(passes, hasLoops ? kLoopPasses : kPasses));
   passes.run(module, modules);
 }
 

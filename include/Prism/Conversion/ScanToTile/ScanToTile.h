@@ -22,6 +22,10 @@ mlir::FailureOr<tile::ProgramOp> convertEntryToTile(mlir::OpBuilder &builder,
                                                     scan::PlanAttr plan,
                                                     llvm::StringRef name);
 
+/// Has a recurrence's step ops or states that no tile stands for? If it is
+/// serial it is taken token by token, its ops as they are.
+bool hasPlainSteps(scan::RecurrenceOp op);
+
 /// True if value columns may be split over work items: nothing that is injected
 /// mixes columns (an l2norm along the value axis does).
 bool canSplitValues(scan::RecurrenceOp op);

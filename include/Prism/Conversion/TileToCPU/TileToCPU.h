@@ -12,7 +12,10 @@
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -26,6 +29,10 @@ namespace prism {
 
 /// Discardable attribute of a lowered function: bytes of workspace per thread.
 constexpr llvm::StringLiteral kWorkspaceAttr = "prism.workspace";
+
+/// Attribute of a function, also of the LLVM one, whose loops are over scalars:
+/// LLVM's vectorizer is to run on it.
+constexpr llvm::StringLiteral kLoopsAttr = "prism-loops";
 
 /// What shapes the code: the vector registers. Which instructions are then
 /// chosen is the target machine's business (Prism/Target/CPU).

@@ -6,6 +6,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -17,7 +18,22 @@ using namespace prism::scan;
 #include "Prism/Dialect/Scan/IR/ScanAttributes.cpp.inc"
 #include "Prism/Dialect/Scan/IR/ScanInterfaces.cpp.inc"
 
+namespace {
+/// Bodies of functions are inlined into steps, with what they have of ours.
+struct ScanInlinerInterface final : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const override {
+    return true;
+  }
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const override {
+    return true;
+  }
+};
+} // namespace
+
 void ScanDialect::initialize() {
+  addInterfaces<ScanInlinerInterface>();
   addOperations<
 #define GET_OP_LIST
 #include "Prism/Dialect/Scan/IR/ScanOps.cpp.inc"

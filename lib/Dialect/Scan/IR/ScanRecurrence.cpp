@@ -60,6 +60,8 @@ bool prism::scan::isValueFirst(RecurrenceOp op, unsigned index) {
 std::pair<int64_t, int64_t> prism::scan::getKeysAndValues(RecurrenceOp op,
                                                           unsigned index) {
   auto state = cast<RankedTensorType>(op.getStateArgument(index).getType());
+  if (state.getRank() != 2) // elements in a row
+    return {1, state.getNumElements()};
   int64_t first = state.getDimSize(0), second = state.getDimSize(1);
   return isValueFirst(op, index) ? std::pair(second, first)
                                  : std::pair(first, second);

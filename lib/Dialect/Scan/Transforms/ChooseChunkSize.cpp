@@ -51,7 +51,8 @@ static PlanAttr cpuPlan(RecurrenceOp op, Schedule schedule,
 SmallVector<PlanAttr> prism::scan::candidatePlans(RecurrenceOp op,
                                                   Schedule schedule,
                                                   const PlanMachine &machine) {
-  if (op.getMiniBatch()) // nothing else has its entry
+  // Nothing else has its entry, but a step that is taken by itself.
+  if (op.getMiniBatch() && schedule == Schedule::chunk)
     return {PlanAttr::get(op.getContext(), Schedule::chunk, *op.getMiniBatch(),
                           /*value_block=*/0, /*stages=*/1)};
   if (machine.target == PlanTarget::cpu)
@@ -106,7 +107,7 @@ SmallVector<std::string> prism::scan::explainPlan(RecurrenceOp op,
                                                   PlanAttr plan,
                                                   const PlanMachine &machine) {
   SmallVector<std::string> lines;
-  if (op.getMiniBatch()) {
+  if (op.getMiniBatch() && plan.getSchedule() == Schedule::chunk) {
     lines.push_back("mini-batches of " + std::to_string(*op.getMiniBatch()) +
                     " steps are the chunks; their size belongs to the model "
                     "and is not chosen");
@@ -211,7 +212,8 @@ void ChooseChunkSizePass::plan(RecurrenceOp op, Schedule wanted,
                                const PlanMachine &machine) {
   auto options = remark::RemarkOpts::name("ChunkForm").category("scan");
   RankedTensorType state = stateOf(op);
-  if (state.getRank() != 2 || state.getNumElements() == 0) {
+  bool isSteppable = state.getRank() == 2 || op->hasAttr(kSerialAttr);
+  if (!isSteppable || state.getNumElements() == 0) {
     remark::missed(op.getLoc(), options)
         << "no plan: its first state is not of keys x values";
     return;

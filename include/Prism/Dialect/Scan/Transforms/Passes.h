@@ -55,6 +55,16 @@ mlir::LogicalResult verifyStateIndependence(
 /// others.
 bool isSerial(RecurrenceOp op);
 
+/// Can what the step calls be inlined? Else an error at the call.
+mlir::LogicalResult checkCalls(RecurrenceOp op);
+
+/// Inlines what the step calls, and what that calls; or says, at the call, why
+/// it cannot.
+mlir::LogicalResult inlineCalls(RecurrenceOp op);
+
+/// Makes inputs of the entry's arguments that the step takes from outside.
+mlir::LogicalResult passCaptures(RecurrenceOp op);
+
 /// Turns plain ops of the step into state factors where they are some; remarks
 /// say where they are not.
 void raiseAffine(RecurrenceOp op, bool assumeNonNegativeGates);

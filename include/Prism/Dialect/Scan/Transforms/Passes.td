@@ -161,6 +161,29 @@ def ScanRaiseAffine : Pass<"scan-raise-affine", "::mlir::ModuleOp"> {
   ];
 }
 
+def ScanInlineCalls : Pass<"scan-inline-calls", "::mlir::ModuleOp"> {
+  let summary = "Put the bodies of functions in the place of calls in steps";
+  let description = [{
+    A step may call functions of its module, and these others. Lowerings want one
+    step: this pass inlines every call below a `scan.recurrence`, by upstream's
+    inliner and its interfaces. Calls elsewhere stay, and so do the functions
+    (`symbol-dce` removes those that are private and not called any more). An op
+    that was inlined keeps its own location and the call's.
+
+    Refused, at the call: a function without a body, one that calls itself, directly
+    or not, one of several blocks, one that holds a scan.
+
+    Analyses look into calls, so a verdict is the same before and after.
+
+    ```mlir
+    // before, in a step
+    %a = func.call @gate(%x) : (f32) -> f32
+    // after --scan-inline-calls
+    %0 = math.exp %x : f32   // loc(callsite("gate's line" at "the call's"))
+    ```
+  }];
+}
+
 def ScanChooseChunkSize : Pass<"scan-choose-chunk-size", "::mlir::func::FuncOp"> {
   let summary = "Write a plan (schedule, chunk, value block) to every recurrence without one";
   let description = [{

@@ -1,0 +1,85 @@
+// Serial steps that are refused, an entry each.
+
+func.func private @outside(tensor<4xf32>) -> tensor<4xf32>
+func.func private @forever(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = call @forever(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+func.func @external(%x: tensor<?x?x2x4xf32>) -> (tensor<?x?x2x4xf32>, tensor<?x2x4xf32>) attributes {scan.entry = "forward"} {
+  %y, %f = scan.recurrence ins(%x as "bthv" : tensor<?x?x2x4xf32>) outs("bthv") finals("nhv") {
+  ^bb0(%h: tensor<4xf32>, %x_t: tensor<4xf32>):
+    %n = func.call @outside(%h) : (tensor<4xf32>) -> tensor<4xf32>
+    scan.yield %n, %n : tensor<4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x2x4xf32>), (tensor<?x2x4xf32>)
+  return %y, %f : tensor<?x?x2x4xf32>, tensor<?x2x4xf32>
+}
+
+func.func @recursive(%x: tensor<?x?x2x4xf32>) -> (tensor<?x?x2x4xf32>, tensor<?x2x4xf32>) attributes {scan.entry = "forward"} {
+  %y, %f = scan.recurrence ins(%x as "bthv" : tensor<?x?x2x4xf32>) outs("bthv") finals("nhv") {
+  ^bb0(%h: tensor<4xf32>, %x_t: tensor<4xf32>):
+    %n = func.call @forever(%h) : (tensor<4xf32>) -> tensor<4xf32>
+    scan.yield %n, %n : tensor<4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x2x4xf32>), (tensor<?x2x4xf32>)
+  return %y, %f : tensor<?x?x2x4xf32>, tensor<?x2x4xf32>
+}
+
+func.func @loop(%x: tensor<?x?x2x4xf32>) -> (tensor<?x?x2x4xf32>, tensor<?x2x4xf32>) attributes {scan.entry = "forward"} {
+  %y, %f = scan.recurrence ins(%x as "bthv" : tensor<?x?x2x4xf32>) outs("bthv") finals("nhv") {
+  ^bb0(%h: tensor<4xf32>, %x_t: tensor<4xf32>):
+    %n = scf.while (%a = %h) : (tensor<4xf32>) -> tensor<4xf32> {
+      %false = arith.constant false
+      scf.condition(%false) %a : tensor<4xf32>
+    } do {
+    ^bb0(%a: tensor<4xf32>):
+      scf.yield %a : tensor<4xf32>
+    }
+    %t = math.tanh %n : tensor<4xf32>
+    scan.yield %t, %t : tensor<4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x2x4xf32>), (tensor<?x2x4xf32>)
+  return %y, %f : tensor<?x?x2x4xf32>, tensor<?x2x4xf32>
+}
+
+func.func @dynamic(%x: tensor<?x?x2x4xf32>) -> (tensor<?x?x2x4xf32>, tensor<?x2x4xf32>) attributes {scan.entry = "forward"} {
+  %y, %f = scan.recurrence ins(%x as "bthv" : tensor<?x?x2x4xf32>) outs("bthv") finals("nhv") {
+  ^bb0(%h: tensor<4xf32>, %x_t: tensor<4xf32>):
+    %d = tensor.cast %h : tensor<4xf32> to tensor<?xf32>
+    %t = math.tanh %d : tensor<?xf32>
+    %n = tensor.cast %t : tensor<?xf32> to tensor<4xf32>
+    scan.yield %n, %n : tensor<4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x2x4xf32>), (tensor<?x2x4xf32>)
+  return %y, %f : tensor<?x?x2x4xf32>, tensor<?x2x4xf32>
+}
+
+func.func @axes(%x: tensor<?x?x2x4x3x2xf32>) -> (tensor<?x?x2x4x3x2xf32>, tensor<?x2x4x3x2xf32>) attributes {scan.entry = "forward"} {
+  %y, %f = scan.recurrence ins(%x as "bthuvw" : tensor<?x?x2x4x3x2xf32>) outs("bthuvw") finals("nhuvw") {
+  ^bb0(%h: tensor<4x3x2xf32>, %x_t: tensor<4x3x2xf32>):
+    %n = math.tanh %h : tensor<4x3x2xf32>
+    scan.yield %n, %n : tensor<4x3x2xf32>, tensor<4x3x2xf32>
+  } -> (tensor<?x?x2x4x3x2xf32>), (tensor<?x2x4x3x2xf32>)
+  return %y, %f : tensor<?x?x2x4x3x2xf32>, tensor<?x2x4x3x2xf32>
+}
+
+func.func @captured(%x: tensor<?x?x2x4xf32>, %w: tensor<?xf32>) -> (tensor<?x?x2x4xf32>, tensor<?x2x4xf32>) attributes {scan.entry = "forward"} {
+  %y, %f = scan.recurrence ins(%x as "bthv" : tensor<?x?x2x4xf32>) outs("bthv") finals("nhv") {
+  ^bb0(%h: tensor<4xf32>, %x_t: tensor<4xf32>):
+    %c0 = arith.constant 0 : index
+    %one = tensor.extract %w[%c0] : tensor<?xf32>
+    %all = tensor.splat %one : tensor<4xf32>
+    %s = arith.mulf %h, %all : tensor<4xf32>
+    %n = math.tanh %s : tensor<4xf32>
+    scan.yield %n, %n : tensor<4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x2x4xf32>), (tensor<?x2x4xf32>)
+  return %y, %f : tensor<?x?x2x4xf32>, tensor<?x2x4xf32>
+}
+
+func.func @planned(%x: tensor<?x?x2x4xf32>) -> (tensor<?x?x2x4xf32>, tensor<?x2x4xf32>) attributes {scan.entry = "forward"} {
+  %y, %f = scan.recurrence mini_batch 8 ins(%x as "bthv" : tensor<?x?x2x4xf32>) outs("bthv") finals("nhv")
+      plan #scan.plan<schedule = chunk, chunk = 8, value_block = 0, stages = 1> {
+  ^bb0(%h: tensor<4xf32>, %entry: tensor<4xf32>, %x_t: tensor<4xf32>):
+    %s = arith.addf %h, %entry : tensor<4xf32>
+    %n = math.tanh %s : tensor<4xf32>
+    scan.yield %n, %n : tensor<4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x2x4xf32>), (tensor<?x2x4xf32>)
+  return %y, %f : tensor<?x?x2x4xf32>, tensor<?x2x4xf32>
+}
