@@ -40,10 +40,10 @@ DRAW = {
 class Family:
     """A preset: name, variant and dims, its arrays (where, how drawn, features), and its loop."""
 
-    def __init__(self, name, loop, arrays, variant=None, dims=None, label=None, options=None, states=None):
+    def __init__(self, name, loop, arrays, variant=None, dims=None, label=None, options=None, states=None, table=None):
         self.name, self.loop, self.arrays, self.variant = name, loop, arrays, variant
         self.dims = {**DIMS, **(dims or {})}
-        self.label, self.options = label or name, options
+        self.label, self.options, self.table = label or name, options, table or DRAW
         # Axes of each state; what it lacks of K and V is 1.
         self.states = states or {"state": "KV"}
 
@@ -61,7 +61,7 @@ class Family:
         for name, (where, how, features) in self.arrays.items():
             heads = self.dims["Hk" if where == "key" else "Hv"]
             lead = [heads] if where == "param" else [B, T, heads]
-            arrays[name] = DRAW[how](rng, lead + [self.dims[f] for f in features])
+            arrays[name] = self.table[how](rng, lead + [self.dims[f] for f in features])
         return arrays
 
     def draw_states(self, rng, N):
