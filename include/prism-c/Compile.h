@@ -36,6 +36,12 @@ PRISM_API void prismCompileOptionsAddEntry(PrismCompileOptions *,
  *  what messages call it; NULL: "plan". */
 PRISM_API void prismCompileOptionsSetPlan(PrismCompileOptions *,
                                           const char *json, const char *file);
+/** What this CPU's plans are chosen by: costs that prism-calibrate measured,
+ *  as JSON text (docs/CPU.md); NULL: the compiler's own. One of the targets
+ *  must be a CPU. `file` is what messages call it; NULL: "calibration". */
+PRISM_API void prismCompileOptionsSetCalibration(PrismCompileOptions *,
+                                                 const char *json,
+                                                 const char *file);
 /** What messages call the text, and so where they point. Default: "spec" or
  *  "module"; prismCompileFile takes the path. */
 PRISM_API void prismCompileOptionsSetFile(PrismCompileOptions *,

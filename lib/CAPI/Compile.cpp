@@ -15,8 +15,8 @@ using namespace prism::capi;
 
 struct PrismCompileOptions {
   std::vector<std::string> targets, entries;
-  std::optional<std::string> plan;
-  std::string planFile = "plan", file;
+  std::optional<std::string> plan, calibration;
+  std::string planFile = "plan", calibrationFile = "calibration", file;
   bool assemble = true;
   PrismSyntax syntax = PRISM_SYNTAX_JSON;
   PrismDiagnosticCallback diagnose = nullptr;
@@ -52,6 +52,14 @@ void prismCompileOptionsSetPlan(PrismCompileOptions *options, const char *json,
     return;
   options->plan = json ? std::optional<std::string>(json) : std::nullopt;
   options->planFile = file ? file : "plan";
+}
+
+void prismCompileOptionsSetCalibration(PrismCompileOptions *options,
+                                       const char *json, const char *file) {
+  if (!options)
+    return;
+  options->calibration = json ? std::optional<std::string>(json) : std::nullopt;
+  options->calibrationFile = file ? file : "calibration";
 }
 
 void prismCompileOptionsSetFile(PrismCompileOptions *options,
@@ -152,6 +160,10 @@ CompilerRequest Answer::request(const char *text, size_t length) {
   if (options->plan)
     request.plan = {options->plan->data(), options->plan->size()};
   request.planFile = options->planFile.c_str();
+  if (options->calibration)
+    request.calibration = {options->calibration->data(),
+                           options->calibration->size()};
+  request.calibrationFile = options->calibrationFile.c_str();
   request.user = this;
   request.diagnose = diagnose;
   request.progress = progress;

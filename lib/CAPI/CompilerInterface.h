@@ -16,7 +16,7 @@
 namespace prism::capi {
 
 /// Raised with every change of what follows.
-constexpr unsigned compilerInterfaceVersion = 1;
+constexpr unsigned compilerInterfaceVersion = 2;
 
 /// The one symbol of the compiler library.
 constexpr const char *compilerInterfaceSymbol = "prismCompilerInterface";
@@ -45,6 +45,8 @@ struct CompilerRequest {
   size_t entryCount = 0;
   Bytes plan; // no data: none
   const char *planFile = "";
+  Bytes calibration; // no data: none
+  const char *calibrationFile = "";
   int assemble = 1;
 
   void *user = nullptr;

@@ -154,9 +154,10 @@ static LogicalResult chooseSerialForm(func::FuncOp entry, scan::RecurrenceOp op,
   if (!byMiniBatch && (isChunked || !options.plans.empty()))
     return entry.emitError("plan: a serial recurrence is taken step by step; "
                            "it takes no plan");
-  remarks.push_back(std::string("serial, taken ") +
-                    (byMiniBatch ? "mini-batch by mini-batch" : "step by step") +
-                    " as asked: " + why);
+  remarks.push_back(
+      std::string("serial, taken ") +
+      (byMiniBatch ? "mini-batch by mini-batch" : "step by step") +
+      " as asked: " + why);
   return success();
 }
 
@@ -237,8 +238,8 @@ FailureOr<bool> prism::admit(func::FuncOp entry, scan::RecurrenceOp op,
   bool isTokenByToken = serial && hasPlainSteps(op);
   if (failed(checkStates(op, isTokenByToken)))
     return failure();
-  if (!isTokenByToken && (failed(checkOrder(entry, op, target)) ||
-                          failed(checkMiniBatches(op))))
+  if (!isTokenByToken &&
+      (failed(checkOrder(entry, op, target)) || failed(checkMiniBatches(op))))
     return failure();
   return serial;
 }

@@ -90,6 +90,18 @@ driver::readPlans(StringRef text, StringRef file, ModuleOp module,
   return readPlanFile(text, file, entries, diagnostic);
 }
 
+FailureOr<targetinfo::Calibration>
+driver::readCalibration(StringRef text, StringRef file,
+                        ArrayRef<std::string> targets, std::string &error,
+                        TextDiagnostic &diagnostic) {
+  if (llvm::any_of(targets,
+                   [](StringRef target) { return target.starts_with("cpu"); }))
+    return targetinfo::readCalibration(text, file, diagnostic);
+  error =
+      "expected a CPU among the targets, found " + llvm::join(targets, ", ");
+  return failure();
+}
+
 FailureOr<CompileResult> driver::compileModel(const Model &model,
                                               const CompileOptions &options) {
   FailureOr<CompileResult> result = compileModule(*model.module, options);

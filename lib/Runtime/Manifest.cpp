@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Not Prism/Support/Json.h, which needs LLVM: the runtime builds without. Nobody
-// writes manifests by hand, so a pointer without line and column says enough. A
-// reader walks the JSON value with its pointer at hand, so every complaint says
-// where. Complaints travel as exceptions inside this file (as those of
-// nlohmann/json do) and leave it as a Failure.
+// Not Prism/Support/Json.h, which needs LLVM: the runtime builds without.
+// Nobody writes manifests by hand, so a pointer without line and column says
+// enough. A reader walks the JSON value with its pointer at hand, so every
+// complaint says where. Complaints travel as exceptions inside this file (as
+// those of nlohmann/json do) and leave it as a Failure.
 //
 //===----------------------------------------------------------------------===//
 

@@ -55,6 +55,7 @@ __all__ = [
 __version__: str = _native.version()
 
 Spec = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+Calibration = Union[None, str, "os.PathLike[str]", Mapping[str, Any]]
 
 _log = logging.getLogger("prism")
 _LEVELS = {"error": logging.DEBUG, "warning": logging.WARNING, "note": logging.INFO, "remark": logging.INFO}
@@ -93,6 +94,17 @@ def _names(given: Union[None, str, Iterable[str]], what: str) -> List[str]:
     return names
 
 
+def _read_calibration(given: Calibration) -> Tuple[Optional[str], str]:
+    """A calibration's text, and what messages call it."""
+    if given is None or isinstance(given, Mapping):
+        return (None if given is None else json.dumps(given)), "calibration"
+    if isinstance(given, str) and given.lstrip().startswith("{"):
+        return _whole(given, "calibration"), "calibration"
+    path = os.fspath(given)
+    with open(path, encoding="utf-8") as file:
+        return _whole(file.read(), path), path
+
+
 def _log_diagnostic(diagnostic: Diagnostic) -> None:
     _log.log(_LEVELS[diagnostic.severity], "%s", diagnostic)
 
@@ -103,6 +115,7 @@ def compile(
     target: Union[None, str, Iterable[str]] = None,
     entries: Union[None, str, Iterable[str]] = None,
     plan: Union[None, str, Mapping[str, Any]] = None,
+    calibration: Calibration = None,
     assemble: bool = True,
     is_module: bool = False,
     on_diagnostic: Optional[Callable[[Diagnostic], object]] = None,
@@ -118,6 +131,8 @@ def compile(
         target: "cpu", "cpu:x86-64-v4", "cuda:sm_90a", ..., or several. Default: the spec's, else "cpu".
         entries: entries to compile. Default: all of them.
         plan: how time is cut, for all entries or by entry, as a dict or JSON text. Default: the compiler's choice.
+        calibration: the costs by which plans for a CPU are chosen: the path of the file that prism-calibrate wrote, or what
+            it holds as a dict or JSON text. Default: the compiler's own. A CPU must be among the targets.
         assemble: whether PTX is assembled by ptxas where that is found, or left to the GPU's driver.
         is_module: spec is the text or path of a module.
         on_diagnostic: called with every error, warning and note of the compiler. Default: the logger "prism" is told.
@@ -130,10 +145,11 @@ def compile(
         SpecError: the spec is wrong; the exception says where, and the nearest right name.
         CompileError: the model cannot be compiled like this.
         CompilerNotFoundError: the compiler library cannot be loaded.
-        OSError: the file cannot be read.
+        OSError: a file cannot be read.
     """
     text, file, is_module = _read(spec, is_module)
     plan_text = json.dumps(plan) if isinstance(plan, Mapping) else plan
+    calibration_text, calibration_file = _read_calibration(calibration)
     try:
         native = _native.compile(
             text,
@@ -143,6 +159,8 @@ def compile(
             _names(entries, "entries"),
             plan_text,
             "plan",
+            calibration_text,
+            calibration_file,
             assemble,
             on_diagnostic or _log_diagnostic,
             on_progress,
@@ -152,7 +170,8 @@ def compile(
             raise _errors.without_place(error) from None
         raise
     except CompileError as error:
-        if isinstance(plan, Mapping) and error.file == "plan":
+        made = {"plan": plan, "calibration": calibration}
+        if isinstance(made.get(error.file or ""), Mapping):
             raise _errors.without_place(error) from None
         raise
     return make_program(native)

@@ -36,6 +36,8 @@ def compile(
     entries: List[str],
     plan: Optional[str],
     plan_file: str,
+    calibration: Optional[str],
+    calibration_file: str,
     assemble: bool,
     diagnose: Optional[Callable[[Any], object]],
     progress: Optional[Callable[[str], object]],

@@ -52,7 +52,9 @@ static Program compile(nb::bytes text, const std::string &file, bool isModule,
                        const std::vector<std::string> &targets,
                        const std::vector<std::string> &entries,
                        const std::optional<std::string> &plan,
-                       const std::string &planFile, bool assemble,
+                       const std::string &planFile,
+                       const std::optional<std::string> &calibration,
+                       const std::string &calibrationFile, bool assemble,
                        nb::object diagnose, nb::object progress) {
   std::unique_ptr<PrismCompileOptions, void (*)(PrismCompileOptions *)> owned(
       prismCompileOptionsCreate(), prismCompileOptionsDestroy);
@@ -63,6 +65,9 @@ static Program compile(nb::bytes text, const std::string &file, bool isModule,
     prismCompileOptionsAddEntry(options, entry.c_str());
   if (plan)
     prismCompileOptionsSetPlan(options, plan->c_str(), planFile.c_str());
+  if (calibration)
+    prismCompileOptionsSetCalibration(options, calibration->c_str(),
+                                      calibrationFile.c_str());
   prismCompileOptionsSetFile(options, file.c_str());
   prismCompileOptionsSetAssemble(options, assemble);
   prismCompileOptionsSetSyntax(options, isModule ? PRISM_SYNTAX_MLIR
@@ -140,8 +145,10 @@ void prism::python::defineCompile(nb::module_ &module) {
       });
   module.def("compile", compile, nb::arg("text"), nb::arg("file"),
              nb::arg("is_module"), nb::arg("targets"), nb::arg("entries"),
-             nb::arg("plan").none(), nb::arg("plan_file"), nb::arg("assemble"),
-             nb::arg("diagnose").none(), nb::arg("progress").none());
+             nb::arg("plan").none(), nb::arg("plan_file"),
+             nb::arg("calibration").none(), nb::arg("calibration_file"),
+             nb::arg("assemble"), nb::arg("diagnose").none(),
+             nb::arg("progress").none());
   module.def("expand", expand, nb::arg("text"), nb::arg("file"));
   module.def("load", load, nb::arg("folder"));
   module.def("save", save, nb::arg("program"), nb::arg("folder"));

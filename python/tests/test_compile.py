@@ -138,6 +138,39 @@ def test_plans_and_targets():
     check(program.forward(**arrays), reference(arrays))
 
 
+def costs(state, scores):
+    """A calibration in which passes over the state and scores of a chunk cost so much, and all else nothing."""
+    work = ["masked_product", "decayed_product", "transpose", "function", "elementwise", "tile", "chunk", "step_read", "near_byte"]
+    level = dict.fromkeys([*work, "far_byte"], 0)
+    level.update(product=scores, state_vector=state, step_update=1000)
+    return {"prism_calibration": 1, "cache_bytes": 0, "levels": {"x86-64-v3": level}}
+
+
+def test_calibrations(tmp_path):
+    def chunk(calibration):
+        program = prism.compile(spec(), target="cpu:x86-64-v3", entries="forward", calibration=calibration)
+        return program.entries["forward"].kernels[0].chunk
+
+    (tmp_path / "cpu.json").write_text(json.dumps(costs(state=10, scores=1e-9)))
+    assert chunk(costs(state=10, scores=1e-9)) == chunk(tmp_path / "cpu.json") == 64
+    assert chunk(costs(state=1e-9, scores=10)) == chunk(json.dumps(costs(state=1e-9, scores=10))) == 4
+
+
+def test_errors_of_calibrations(tmp_path):
+    wrong = costs(1, 1)
+    wrong["levels"]["x86-64-v3"]["products"] = 1
+    (tmp_path / "cpu.json").write_text(json.dumps(wrong))
+    for given, place in ((wrong, (None, None)), (tmp_path / "cpu.json", (str(tmp_path / "cpu.json"), 1))):
+        with pytest.raises(prism.CompileError) as caught:
+            prism.compile(spec(), calibration=given)
+        assert (caught.value.file, caught.value.line) == place
+        assert (caught.value.pointer, caught.value.nearest) == ("/levels/x86-64-v3/products", "product")
+    with pytest.raises(prism.CompileError, match="calibration: expected a CPU among the targets, found cuda:sm_90a"):
+        prism.compile(spec(), target="cuda:sm_90a", calibration=costs(1, 1))
+    with pytest.raises(OSError):
+        prism.compile(spec(), calibration=tmp_path / "absent.json")
+
+
 def test_ptx_without_ptxas():
     program = prism.compile(spec(), target=["cpu", "cuda:sm_90a"], assemble=False)
     targets = {kernel.target for kernel in program.entries["forward"].kernels}

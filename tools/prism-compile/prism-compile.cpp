@@ -298,18 +298,16 @@ static LogicalResult explainModel(const driver::Model &in,
 static LogicalResult readCalibration(CompileOptions &options) {
   if (calibration.empty())
     return success();
-  if (llvm::none_of(options.targets,
-                    [](StringRef target) { return target.starts_with("cpu"); }))
-    return usageError(
-        "--calibration: expected a CPU among the targets, found " +
-        llvm::join(options.targets, ", "));
   auto text = llvm::MemoryBuffer::getFile(calibration);
   if (!text)
     return usageError("cannot read '" + calibration +
                       "': " + text.getError().message());
+  std::string error;
   TextDiagnostic diagnostic;
-  auto costs = targetinfo::readCalibration((*text)->getBuffer(), calibration,
-                                           diagnostic);
+  auto costs = driver::readCalibration((*text)->getBuffer(), calibration,
+                                       options.targets, error, diagnostic);
+  if (failed(costs) && !error.empty())
+    return usageError("--calibration: " + error);
   if (failed(costs))
     return llvm::errs() << diagnostic.str() << "\n", failure();
   options.calibration = std::move(*costs);

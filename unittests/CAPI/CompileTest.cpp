@@ -97,6 +97,43 @@ TEST(Compile, ASpecsErrorHasItsPlace) {
                "you mean 'beta'?");
 }
 
+/// A calibration in which one vector of a state costs so much, a product so
+/// much, and a step a microsecond.
+std::string costs(const std::string &state, const std::string &product) {
+  return R"({"prism_calibration": 1, "cache_bytes": 0, "levels": {"x86-64-v3": {
+    "product": )" +
+         product + R"(, "state_vector": )" + state +
+         R"(, "step_update": 1000, "masked_product": 0,
+    "decayed_product": 0, "transpose": 0, "function": 0, "elementwise": 0,
+    "tile": 0, "chunk": 0, "step_read": 0, "near_byte": 0, "far_byte": 0}}})";
+}
+
+TEST(Compile, Calibration) {
+  auto manifest = [](const std::string &json) {
+    Options options = optionsWith("cpu:x86-64-v3");
+    prismCompileOptionsSetCalibration(options.get(), json.c_str(), nullptr);
+    Program program = compile(deltaRule(), options.get());
+    return std::string(prismProgramManifest(program.get()));
+  };
+  EXPECT_NE(manifest(costs("10", "1e-9")).find("\"chunk\": 64"),
+            std::string::npos);
+  EXPECT_NE(manifest(costs("1e-9", "10")).find("\"chunk\": 4"),
+            std::string::npos);
+
+  Options options = optionsWith("cuda:sm_90a");
+  prismCompileOptionsSetCalibration(options.get(), costs("1", "1").c_str(), "");
+  EXPECT_STREQ(prismDiagnosticText(failing(deltaRule(), options.get()).get()),
+               "error: calibration: expected a CPU among the targets, found "
+               "cuda:sm_90a");
+  options = optionsWith("cpu");
+  prismCompileOptionsSetCalibration(options.get(), "[]", "cpu.json");
+  auto wrong = failing(deltaRule(), options.get());
+  EXPECT_EQ(prismDiagnosticKind(wrong.get()), PRISM_KIND_COMPILE);
+  EXPECT_STREQ(prismDiagnosticFile(wrong.get()), "cpu.json");
+  prismCompileOptionsSetCalibration(options.get(), nullptr, nullptr);
+  EXPECT_TRUE(compile(deltaRule(), options.get()));
+}
+
 TEST(Compile, WrongTextsAndOptions) {
   EXPECT_EQ(std::string(prismDiagnosticText(failing("{").get()))
                 .find("spec:1:2: error: "),

@@ -56,6 +56,14 @@ llvm::FailureOr<std::map<std::string, PlanOverride>>
 readPlans(llvm::StringRef text, llvm::StringRef file, mlir::ModuleOp module,
           TextDiagnostic &diagnostic);
 
+/// Reads the costs of a CPU; without one among the targets they would be
+/// ignored, which is an error. On failure `error` is a sentence, or empty and
+/// `diagnostic` has the message.
+llvm::FailureOr<targetinfo::Calibration>
+readCalibration(llvm::StringRef text, llvm::StringRef file,
+                llvm::ArrayRef<std::string> targets, std::string &error,
+                TextDiagnostic &diagnostic);
+
 /// Compiles a model; its bundle has the model's name and spec.
 mlir::FailureOr<CompileResult> compileModel(const Model &model,
                                             const CompileOptions &options);

@@ -3,10 +3,10 @@
 //===----------------------------------------------------------------------===//
 //
 // A table of `Shape`s says which keys a document has and what their values look
-// like; checkShape compares. A shape has the semantics of one JSON Schema object
-// with `type` as a list: the limits for numbers apply to numbers only,
-// `properties` to objects only, and so on. No shape needs `anyOf`, hence a wrong
-// value has one reason.
+// like; checkShape compares. A shape has the semantics of one JSON Schema
+// object with `type` as a list: the limits for numbers apply to numbers only,
+// `properties` to objects only, and so on. No shape needs `anyOf`, hence a
+// wrong value has one reason.
 //
 //===----------------------------------------------------------------------===//
 

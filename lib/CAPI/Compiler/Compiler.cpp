@@ -136,6 +136,43 @@ static std::optional<driver::Model> readModel(const CompilerRequest &request,
   return model;
 }
 
+static bool readPlans(const CompilerRequest &request,
+                      const driver::Model &model, const Reporter &reporter,
+                      CompileOptions &options) {
+  if (!request.plan.data)
+    return true;
+  TextDiagnostic diagnostic;
+  auto plans = driver::readPlans({request.plan.data, request.plan.size},
+                                 request.planFile, *model.module, diagnostic);
+  if (failed(plans)) {
+    reporter.report(PRISM_KIND_COMPILE, diagnostic);
+    return false;
+  }
+  options.plans = std::move(*plans);
+  return true;
+}
+
+static bool readCalibration(const CompilerRequest &request,
+                            const Reporter &reporter, CompileOptions &options) {
+  if (!request.calibration.data)
+    return true;
+  std::string error;
+  TextDiagnostic diagnostic;
+  auto costs = driver::readCalibration(
+      {request.calibration.data, request.calibration.size},
+      request.calibrationFile, options.targets, error, diagnostic);
+  if (succeeded(costs)) {
+    options.calibration = std::move(*costs);
+    return true;
+  }
+  if (error.empty())
+    reporter.report(PRISM_KIND_COMPILE, diagnostic);
+  else
+    reporter.report(PRISM_SEVERITY_ERROR, PRISM_KIND_COMPILE,
+                    "calibration: " + error);
+  return false;
+}
+
 /// The request's options, against the model; false after a report.
 static bool readOptions(const CompilerRequest &request,
                         const driver::Model &model, const Reporter &reporter,
@@ -156,17 +193,8 @@ static bool readOptions(const CompilerRequest &request,
     return false;
   }
   options.targets = std::move(*targets);
-  if (!request.plan.data)
-    return true;
-  TextDiagnostic diagnostic;
-  auto plans = driver::readPlans({request.plan.data, request.plan.size},
-                                 request.planFile, *model.module, diagnostic);
-  if (failed(plans)) {
-    reporter.report(PRISM_KIND_COMPILE, diagnostic);
-    return false;
-  }
-  options.plans = std::move(*plans);
-  return true;
+  return readCalibration(request, reporter, options) &&
+         readPlans(request, model, reporter, options);
 }
 
 static bool compile(const CompilerRequest &request) {

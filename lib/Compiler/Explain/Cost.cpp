@@ -69,7 +69,7 @@ explain::Cost::Cost(scan::RecurrenceOp op) {
 
 int64_t explain::Cost::recurrent() const {
   return plain + keys * values *
-         ((decays ? 1 : 0) + 4 * erases + 2 * injects + 2 * reads);
+                     ((decays ? 1 : 0) + 4 * erases + 2 * injects + 2 * reads);
 }
 
 int64_t explain::Cost::chunked(scan::PlanAttr plan) const {

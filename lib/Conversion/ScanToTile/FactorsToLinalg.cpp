@@ -96,8 +96,8 @@ Value FactorWriter::contract(Value left, StringRef leftAxes, Value right,
       results.push_back(b.getAffineDimExpr(StringRef(all).find(letter)));
     return AffineMap::get(all.size(), 0, results, b.getContext());
   };
-  SmallVector<utils::IteratorType> iterators(
-      all.size(), utils::IteratorType::reduction);
+  SmallVector<utils::IteratorType> iterators(all.size(),
+                                             utils::IteratorType::reduction);
   std::fill_n(iterators.begin(), axes.size(), utils::IteratorType::parallel);
   if (!into)
     into = number(type, 0.0);
@@ -109,7 +109,8 @@ Value FactorWriter::contract(Value left, StringRef leftAxes, Value right,
              [](OpBuilder &inner, Location loc, ValueRange values) {
                Value product =
                    arith::MulFOp::create(inner, loc, values[0], values[1]);
-               Value sum = arith::AddFOp::create(inner, loc, values[2], product);
+               Value sum =
+                   arith::AddFOp::create(inner, loc, values[2], product);
                linalg::YieldOp::create(inner, loc, sum);
              })
       .getResult(0);
@@ -124,14 +125,12 @@ Value FactorWriter::scaleRows(Value values, Value scale) {
 
 void FactorWriter::addDecay(Value logGate, scan::DecayAlong along) {
   RankedTensorType type = typeOf(current);
-  Value gate =
-      math::ExpOp::create(b, widen(logGate, type.getElementType()));
+  Value gate = math::ExpOp::create(b, widen(logGate, type.getElementType()));
   int64_t missing = along == scan::DecayAlong::key ? 1 : 0;
   current = arith::MulFOp::create(b, current, broadcast(gate, type, missing));
 }
 
-void FactorWriter::addErase(Value of, Value read, Value write,
-                            Value strength) {
+void FactorWriter::addErase(Value of, Value read, Value write, Value strength) {
   RankedTensorType state = typeOf(current);
   Type element = state.getElementType();
   bool ranked = typeOf(read).getRank() == 2;
@@ -142,8 +141,8 @@ void FactorWriter::addErase(Value of, Value read, Value write,
   StringRef key = ranked ? "rk" : "k", value = ranked ? "rv" : "v";
   Value seen = contract(widen(read, element), key, of, "kv", seenType, value);
   Value erased = arith::NegFOp::create(b, scaleRows(seen, strength));
-  current = contract(widen(write, element), key, erased, value, state, "kv",
-                     current);
+  current =
+      contract(widen(write, element), key, erased, value, state, "kv", current);
 }
 
 void FactorWriter::addInject(Value key, Value value, Value scale) {
@@ -183,8 +182,8 @@ Value FactorWriter::normalise(scan::L2NormOp op) {
   RankedTensorType type = typeOf(x);
   bool ranked = type.getRank() == 2;
   auto sums = RankedTensorType::get(type.getShape().drop_back(), element);
-  Value squares = contract(x, ranked ? "rk" : "k", x, ranked ? "rk" : "k",
-                           sums, ranked ? "r" : "");
+  Value squares = contract(x, ranked ? "rk" : "k", x, ranked ? "rk" : "k", sums,
+                           ranked ? "r" : "");
   Value shifted = arith::AddFOp::create(
       b, squares, number(sums, op.getEpsilon().convertToDouble()));
   Value factor = math::RsqrtOp::create(b, shifted);
@@ -240,10 +239,10 @@ Value FactorWriter::refine(scan::RefineOp op) {
                               sizes = {b.getIndexAttr(1),
                                        b.getIndexAttr(columns)},
                               strides(2, b.getIndexAttr(1));
-    Value gain = tensor::ExtractSliceOp::create(b, row, gains, offsets, sizes,
-                                                strides);
-    Value delta = activate(op.getActivation(),
-                           arith::MulFOp::create(b, gain, residual));
+    Value gain =
+        tensor::ExtractSliceOp::create(b, row, gains, offsets, sizes, strides);
+    Value delta =
+        activate(op.getActivation(), arith::MulFOp::create(b, gain, residual));
     all = tensor::InsertSliceOp::create(b, delta, all, offsets, sizes, strides);
     residual = arith::SubFOp::create(b, residual, delta);
   }

@@ -37,8 +37,7 @@ static bool isTileOp(Operation &op) {
            rowOf(&op).has_value();
   if (isa<tensor::ExtractSliceOp>(op))
     return rowOf(&op).has_value();
-  return op.getNumRegions() == 0 &&
-         OpTrait::hasElementwiseMappableTraits(&op);
+  return op.getNumRegions() == 0 && OpTrait::hasElementwiseMappableTraits(&op);
 }
 
 bool prism::hasPlainSteps(scan::RecurrenceOp op) {
@@ -49,11 +48,11 @@ bool prism::hasPlainSteps(scan::RecurrenceOp op) {
       return true;
   }
   bool isTurned = op.getNumStates() == 1 && scan::isValueFirst(op, 0);
-  return llvm::any_of(
-      op.getStepBlock()->without_terminator(), [&](Operation &nested) {
-        return !isTileOp(nested) &&
-               !(isTurned && isa<linalg::TransposeOp>(nested));
-      });
+  return llvm::any_of(op.getStepBlock()->without_terminator(),
+                      [&](Operation &nested) {
+                        return !isTileOp(nested) &&
+                               !(isTurned && isa<linalg::TransposeOp>(nested));
+                      });
 }
 
 /// Ops that upstream's bufferization and our loops take.
@@ -125,8 +124,7 @@ LogicalResult PlainForm::check(scan::RecurrenceOp op) {
     for (Value operand : nested->getOperands()) {
       Operation *producer = operand.getDefiningOp();
       bool isInside = op.getBody().isAncestor(operand.getParentRegion());
-      if (isInside ||
-          (producer && producer->hasTrait<OpTrait::ConstantLike>()))
+      if (isInside || (producer && producer->hasTrait<OpTrait::ConstantLike>()))
         continue;
       nested->emitError("takes a value from outside the step, expected one of "
                         "the recurrence's inputs");
@@ -177,9 +175,9 @@ Value PlainForm::loadState(unsigned i) {
 Value PlainForm::loadInput(unsigned i, Value step) {
   Type type = op.getInputArgument(i).getType();
   Location loc = op.getLoc();
-  Value loaded = tile::LoadOp::create(
-      b, loc, tensorOf(type), inputViews[i], indices(inputViews[i], step),
-      /*one_step=*/!isNumber(type));
+  Value loaded = tile::LoadOp::create(b, loc, tensorOf(type), inputViews[i],
+                                      indices(inputViews[i], step),
+                                      /*one_step=*/!isNumber(type));
   if (!isNumber(type))
     return loaded;
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
@@ -211,8 +209,8 @@ Value PlainForm::enterMiniBatch(Value step, Value state, Value entry) {
   Value size = arith::ConstantIndexOp::create(b, loc, *op.getMiniBatch());
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   Value place = arith::RemUIOp::create(b, loc, step, size);
-  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                        place, zero);
+  Value isFirst =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, place, zero);
   return scf::IfOp::create(
              b, loc, isFirst,
              [&](OpBuilder &then, Location) {

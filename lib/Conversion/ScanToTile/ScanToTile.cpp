@@ -444,8 +444,8 @@ void EntryConverter::emitPlainSteps(tile::ProgramOp program) {
     inputs.push_back(viewOf(program, input));
   for (Value initial : op.getInitialStates())
     initials.push_back(viewOf(program, initial));
-  auto results = program.getBody().getArguments().drop_front(
-      entry.getNumArguments());
+  auto results =
+      program.getBody().getArguments().drop_front(entry.getNumArguments());
   llvm::append_range(outputs, results.take_front(op.getOutputs().size()));
   llvm::append_range(finals, results.drop_front(op.getOutputs().size()));
   PlainForm(op, program, inputs, initials, outputs, finals).emit();

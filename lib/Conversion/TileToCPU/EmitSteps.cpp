@@ -42,8 +42,8 @@ Value Emitter::memoryOf(const Slice &slice, RankedTensorType type) {
 Slice Emitter::stepSlice(Value view, ValueRange indices, RankedTensorType type,
                          bool oneStep) {
   for (Value index : indices)
-    map.map(index, Value(arith::IndexCastOp::create(b, i64,
-                                                    steps.lookup(index))));
+    map.map(index,
+            Value(arith::IndexCastOp::create(b, i64, steps.lookup(index))));
   return sliceOf(view, indices, type, oneStep);
 }
 
@@ -51,8 +51,8 @@ Slice Emitter::stepSlice(Value view, ValueRange indices, RankedTensorType type,
 /// or has another type: a buffer that is filled.
 void Emitter::emitStepLoad(tile::LoadOp load) {
   RankedTensorType type = tileType(load.getResult());
-  Slice slice = stepSlice(load.getView(), load.getIndices(), type,
-                          load.getOneStep());
+  Slice slice =
+      stepSlice(load.getView(), load.getIndices(), type, load.getOneStep());
   unsigned number = cast<BlockArgument>(load.getView()).getArgNumber();
   Value memory = memoryOf(slice, type);
   bool isOptional = program.getArgument_(number).getOptional();
@@ -68,8 +68,7 @@ void Emitter::emitStepLoad(tile::LoadOp load) {
   Value buffer = memref::AllocOp::create(
       b, MemRefType::get(type.getShape(), type.getElementType()));
   ifThen(
-      arguments[number].present,
-      [&] { convertBetween(memory, buffer); },
+      arguments[number].present, [&] { convertBetween(memory, buffer); },
       [&] {
         Value zero = arith::ConstantOp::create(
             b, b.getFloatAttr(type.getElementType(), 0.0));
@@ -104,8 +103,8 @@ void Emitter::convertBetween(Value from, Value to) {
 
 void Emitter::emitStepStore(tile::StoreOp store) {
   RankedTensorType type = tileType(store.getValue());
-  Slice slice = stepSlice(store.getView(), store.getIndices(), type,
-                          store.getOneStep());
+  Slice slice =
+      stepSlice(store.getView(), store.getIndices(), type, store.getOneStep());
   unsigned number = cast<BlockArgument>(store.getView()).getArgNumber();
   Value tensor = steps.lookup(store.getValue());
   Type wanted = slice.element;
@@ -150,8 +149,8 @@ void Emitter::emitSteps(Block &block) {
     b.setLoc(op.getLoc());
     auto loop = dyn_cast<scf::ForOp>(op);
     if (isa<tile::LengthOp>(op))
-      steps.map(op.getResult(0), Value(arith::IndexCastOp::create(
-                                     b, b.getIndexType(), length)));
+      steps.map(op.getResult(0),
+                Value(arith::IndexCastOp::create(b, b.getIndexType(), length)));
     else if (auto load = dyn_cast<tile::LoadOp>(op))
       emitStepLoad(load);
     else if (auto store = dyn_cast<tile::StoreOp>(op))

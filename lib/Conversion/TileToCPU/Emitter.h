@@ -224,7 +224,7 @@ private:
   BufferPlan plan;
   mlir::ImplicitLocOpBuilder b;
   mlir::IRMapping steps; // ops of a program of plain ops
-  mlir::IRMapping map; // index and scalar values, uniform tiles
+  mlir::IRMapping map;   // index and scalar values, uniform tiles
   llvm::DenseMap<mlir::Value, Place> inPlace;
   llvm::SmallVector<Prefetch> pendingPrefetches;
   llvm::DenseMap<mlir::Operation *, Vectors>

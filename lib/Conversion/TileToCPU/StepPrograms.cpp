@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Upstream's passes in the order that a step wants: everything a linalg.generic,
-// elementwise chains fused, One-Shot Bufferize (a state is updated where it
-// lies, unless something still reads it), loops with the contiguous axis
-// innermost. Ours is what the workspace and the loops over tokens need.
+// Upstream's passes in the order that a step wants: everything a
+// linalg.generic, elementwise chains fused, One-Shot Bufferize (a state is
+// updated where it lies, unless something still reads it), loops with the
+// contiguous axis innermost. Ours is what the workspace and the loops over
+// tokens need.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,8 +39,7 @@ using namespace prism;
 
 namespace {
 /// A filled tensor as a linalg.fill, which folds into what reads it.
-template <typename OpTy>
-struct FillInstead : OpRewritePattern<OpTy> {
+template <typename OpTy> struct FillInstead : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   static Value number(PatternRewriter &rewriter, tensor::SplatOp op) {
@@ -58,9 +58,8 @@ struct FillInstead : OpRewritePattern<OpTy> {
     if (!value)
       return failure();
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
-    Value empty = tensor::EmptyOp::create(rewriter, op.getLoc(),
-                                          type.getShape(),
-                                          type.getElementType());
+    Value empty = tensor::EmptyOp::create(
+        rewriter, op.getLoc(), type.getShape(), type.getElementType());
     rewriter.replaceOpWithNewOp<linalg::FillOp>(op, value, empty);
     return success();
   }
@@ -158,8 +157,8 @@ static void copyIntoBranches(scf::IfOp branch) {
     if (!type || isOwn(result))
       continue;
     for (Region &region : branch->getRegions()) {
-      OpOperand &yielded =
-          region.front().getTerminator()->getOpOperand(result.getResultNumber());
+      OpOperand &yielded = region.front().getTerminator()->getOpOperand(
+          result.getResultNumber());
       if (region.isAncestor(yielded.get().getParentRegion()))
         continue;
       OpBuilder b(yielded.getOwner());

@@ -26,7 +26,8 @@ struct ScanInlinerInterface final : DialectInlinerInterface {
   bool isLegalToInline(Region *, Region *, bool, IRMapping &) const override {
     return true;
   }
-  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const override {
+  bool isLegalToInline(Operation *, Region *, bool,
+                       IRMapping &) const override {
     return true;
   }
 };

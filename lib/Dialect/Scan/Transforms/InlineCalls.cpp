@@ -60,10 +60,9 @@ LogicalResult CallChecker::refuse(func::CallOp call, func::FuncOp function,
   return error;
 }
 
-LogicalResult CallChecker::checkBody(func::CallOp call,
-                                     func::FuncOp function) {
-  constexpr StringLiteral kExpected =
-      "; a step takes the ops of what it calls in the call's place and expects ";
+LogicalResult CallChecker::checkBody(func::CallOp call, func::FuncOp function) {
+  constexpr StringLiteral kExpected = "; a step takes the ops of what it calls "
+                                      "in the call's place and expects ";
   if (function.isExternal())
     return refuse(call, function,
                   "is declared without a body" + Twine(kExpected) +
@@ -136,10 +135,10 @@ LogicalResult prism::scan::inlineCalls(RecurrenceOp op) {
         call, call.getCalleeAttr());
     if (failed(inlineCall(interface, config.getCloneCallback(), call, function,
                           &function.getBody())))
-      return call.emitError("function '")
-             << function.getName()
-             << "' cannot be inlined: it has an op whose dialect does not allow "
-                "it";
+      return call.emitError("function '") << function.getName()
+                                          << "' cannot be inlined: it has an "
+                                             "op whose dialect does not allow "
+                                             "it";
     call.erase();
   }
   return success();

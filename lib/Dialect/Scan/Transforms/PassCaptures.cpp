@@ -43,7 +43,8 @@ LogicalResult prism::scan::passCaptures(RecurrenceOp op) {
       return op.emitError("a step takes argument ")
              << argument.getArgNumber() << " of the entry, of type "
              << value.getType()
-             << ", from outside; expected a float tensor of static shape with axes, or an "
+             << ", from outside; expected a float tensor of static shape with "
+                "axes, or an "
                 "input of the recurrence";
     if (next + type.getRank() > letters.size())
       return op.emitError("the step takes more axes from outside than there "
