@@ -20,6 +20,9 @@ for steps, sequences in ((1, 1), (8192, 8), (8192, 9), (8192, 1)):  # of 8 value
     chosen = gpu_driver.choose(entry, sequences, steps, 90)
     plan = chosen["plan"]
     print(f"{steps} steps, {sequences} sequences: {plan['schedule']}, value block {plan['value_block']}, {chosen['segments']} segments")
+for chip in ("sm_80", "sm_90a"):  # a row of another chip's kernels, and one of ours
+    row = {"target": "cuda", "chip": chip, "schedule": "recurrent"}
+    print(f"with a row of {chip}:", gpu_driver.choose({**entry, "choice": [row, *entry["choice"]]}, 1, 8192, 90)["plan"]["schedule"])
 for part in [*chosen["before"], chosen]:
     print(part["symbol"], gpu_driver.items(entry, part, 1, 4), "items in 4 segments")
 print(*gpu_driver.intermediate_shapes(chosen, 2, 4))
