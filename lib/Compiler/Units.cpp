@@ -31,6 +31,9 @@ prism::findEntries(ModuleOp module, ArrayRef<std::string> wanted) {
     auto found =
         llvm::find_if(all, [&](func::FuncOp f) { return f.getName() == name; });
     if (found != all.end()) {
+      if (llvm::is_contained(chosen, *found))
+        return module.emitError("expected distinct entries, found '")
+               << name << "' twice";
       chosen.push_back(*found);
       continue;
     }

@@ -97,7 +97,8 @@ static cl::opt<bool>
 static cl::opt<std::string>
     sample("sample",
            cl::desc("write random inputs and the float64 outputs "
-                    "(NAME.expected.npy) to a folder"),
+                    "(NAME.expected.npy) to a folder, which is made, as that "
+                    "of a bundle is, with those above it"),
            cl::value_desc("dir"), cl::cat(category));
 static cl::opt<bool> evaluate(
     "evaluate",
@@ -194,6 +195,25 @@ static std::string unusedOption() {
                  "without --check or --sample nothing is run; prism-compile "
                  "compiles");
   return "";
+}
+
+/// An option with a value that is empty, or "".
+static std::string emptyOption() {
+  auto check = [](const auto &option, bool isEmpty, const char *expected) {
+    if (!option.getNumOccurrences() || !isEmpty)
+      return std::string();
+    return ((option.ArgStr.size() > 1 ? "--" : "-") + option.ArgStr +
+            ": expected " + expected + ", found an empty value")
+        .str();
+  };
+  for (auto [option, expected] :
+       {std::pair(&output, "a path"), std::pair(&plan, "a file"),
+        std::pair(&calibration, "a file"), std::pair(&explainHtml, "a file"),
+        std::pair(&sample, "a folder"), std::pair(&shape, "B=..,T=..")})
+    if (std::string fault = check(*option, option->empty(), expected);
+        !fault.empty())
+      return fault;
+  return check(entries, llvm::is_contained(entries, ""), "names of entries");
 }
 
 /// A file that would be written over what is read, or over another one; or "".
@@ -400,10 +420,9 @@ int main(int argc, char **argv) {
                 "bundle; did you mean '" +
                 nearest + "'?");
   }
-  if (std::string unused = unusedOption(); !unused.empty())
-    return fail(unused);
-  if (std::string fault = overwrites(); !fault.empty())
-    return fail(fault);
+  for (auto *findFault : {emptyOption, unusedOption, overwrites})
+    if (std::string fault = findFault(); !fault.empty())
+      return fail(fault);
   if (listFamilies) {
     printFamilies();
     return 0;

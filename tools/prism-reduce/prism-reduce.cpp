@@ -20,6 +20,7 @@
 #include "mlir/Reducer/Tester.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -99,6 +100,21 @@ static FailureOr<Arguments> readArguments(int argc, char **argv) {
   return read;
 }
 
+/// Candidates go to temporary files; upstream ends the process without one.
+static LogicalResult checkTemporaryFiles() {
+  llvm::SmallString<128> path;
+  std::error_code code =
+      llvm::sys::fs::createTemporaryFile("prism-reduce", "mlir", path);
+  if (!code) {
+    llvm::sys::fs::remove(path);
+    return success();
+  }
+  llvm::SmallString<128> folder;
+  llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, folder);
+  return fail("cannot make a temporary file in '" + folder +
+              "': " + code.message() + "; TMPDIR names another folder");
+}
+
 /// Whether the module shows the fault: what a reduction begins with.
 static LogicalResult checkStart(ModuleOp module, const Arguments &arguments) {
   Tester tester(arguments.test, {});
@@ -167,6 +183,8 @@ int main(int argc, char **argv) {
     llvm::outs() << overview;
     return 0;
   }
+  if (failed(checkTemporaryFiles()))
+    return 1;
   DialectRegistry registry;
   prism::registerPrismDialects(registry);
   prism::registerReductions(registry);

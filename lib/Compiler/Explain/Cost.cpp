@@ -41,35 +41,75 @@ static int64_t plainWork(scan::RecurrenceOp op) {
   return work;
 }
 
-explain::Cost::Cost(scan::RecurrenceOp op) {
-  if (op->hasAttr(scan::kSerialAttr) && hasPlainSteps(op))
-    plain = plainWork(op);
-  std::tie(keys, values) = scan::getKeysAndValues(op, 0);
-  llvm::SmallDenseSet<Value> eraseKeys;
-  auto ranks = [](Value key) {
-    auto type = cast<RankedTensorType>(key.getType());
-    return type.getRank() == 2 ? type.getDimSize(0) : 1;
-  };
-  op.getBody().walk([&](Operation *nested) {
-    if (auto erase = dyn_cast<scan::EraseOp>(nested)) {
-      erases += ranks(erase.getWrite());
-      eraseKeys.insert(erase.getWrite());
-    } else if (auto inject = dyn_cast<scan::InjectOp>(nested)) {
-      if (eraseKeys.contains(inject.getKey()))
-        ++ties;
-      else
-        injects += ranks(inject.getKey());
-    } else if (isa<scan::ReadOp>(nested)) {
-      ++reads;
-    } else if (isa<scan::DecayOp>(nested)) {
-      ++decays;
+namespace {
+/// Which state a value is, on its way through the step. What is done with a
+/// state of one element is not counted, and not followed.
+class StateValues {
+public:
+  explicit StateValues(scan::RecurrenceOp op) {
+    for (unsigned i = 0; i < op.getNumStates(); ++i) {
+      Value state = op.getStateArgument(i);
+      if (cast<RankedTensorType>(state.getType()).getNumElements() > 1)
+        states[state] = i;
     }
-  });
+  }
+  /// Follows an operation on a state; that state, or nothing.
+  std::optional<unsigned> follow(Operation *op) {
+    for (Value operand : op->getOperands())
+      if (auto found = states.find(operand); found != states.end()) {
+        unsigned state = found->second;
+        for (Value result : op->getResults())
+          if (result.getType() == operand.getType())
+            states[result] = state;
+        return state;
+      }
+    return std::nullopt;
+  }
+
+private:
+  llvm::SmallDenseMap<Value, unsigned> states;
+};
+} // namespace
+
+static int64_t ranksOf(Value key) {
+  auto type = cast<RankedTensorType>(key.getType());
+  return type.getRank() == 2 ? type.getDimSize(0) : 1;
 }
 
-int64_t explain::Cost::recurrent() const {
-  return plain + keys * values *
-                     ((decays ? 1 : 0) + 4 * erases + 2 * injects + 2 * reads);
+explain::Cost::Cost(scan::RecurrenceOp op) {
+  bool isPlain = op->hasAttr(scan::kSerialAttr) && hasPlainSteps(op);
+  if (isPlain)
+    stepped = plainWork(op);
+  std::tie(keys, values) = scan::getKeysAndValues(op, 0);
+  StateValues stateValues(op);
+  llvm::SmallDenseSet<std::pair<unsigned, Value>> eraseKeys;
+  llvm::SmallDenseSet<unsigned> decayed;
+  op.getBody().walk([&](Operation *nested) {
+    std::optional<unsigned> state = stateValues.follow(nested);
+    if (!state)
+      return;
+    int64_t elements =
+        cast<RankedTensorType>(op.getStateArgument(*state).getType())
+            .getNumElements();
+    if (auto erase = dyn_cast<scan::EraseOp>(nested)) {
+      erases += ranksOf(erase.getWrite());
+      stepped += 4 * elements * ranksOf(erase.getWrite());
+      eraseKeys.insert({*state, erase.getWrite()});
+    } else if (auto inject = dyn_cast<scan::InjectOp>(nested)) {
+      // One that writes along an erased key is part of what the erase writes.
+      if (eraseKeys.contains({*state, inject.getKey()}))
+        return;
+      injects += ranksOf(inject.getKey());
+      stepped += 2 * elements * ranksOf(inject.getKey());
+    } else if (isa<scan::ReadOp>(nested)) {
+      ++reads;
+      stepped += 2 * elements;
+    } else if (isa<scan::DecayOp>(nested)) {
+      stepped += decayed.insert(*state).second ? elements : 0;
+    } else if (!isPlain && nested->hasTrait<OpTrait::Elementwise>()) {
+      stepped += elements;
+    }
+  });
 }
 
 int64_t explain::Cost::chunked(scan::PlanAttr plan) const {

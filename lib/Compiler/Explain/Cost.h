@@ -10,19 +10,22 @@
 
 namespace prism::explain {
 
-/// Multiply-adds count two; per token and value head, of the recurrence itself.
-struct Cost {
-  int64_t keys = 0, values = 0, erases = 0, injects = 0, ties = 0, reads = 0,
-          decays = 0;
-  int64_t plain = 0; // of the ops of a serial step that are no factors
-
+/// Multiply-adds count two; per token and value head, of the recurrence itself,
+/// all its states, and of the other ops of a serial step.
+class Cost {
+public:
   explicit Cost(scan::RecurrenceOp op);
 
-  /// Token by token: a decay is 1, an erase 4, a write 2, a read 2 per element.
-  int64_t recurrent() const;
+  /// Token by token: the decays of a state are 1, an erase 4, a write 2, a read
+  /// 2, another operation on a state 1 per element of that state.
+  int64_t recurrent() const { return stepped; }
   /// In chunks of C tokens, dense C x C, direct solve. Every block of value
-  /// columns computes the scores of its own.
+  /// columns computes the scores of its own. Several states, which have the
+  /// first one's shape then, are taken as one with the factors of all.
   int64_t chunked(scan::PlanAttr plan) const;
+
+private:
+  int64_t keys = 0, values = 0, erases = 0, injects = 0, reads = 0, stepped = 0;
 };
 
 /// Bytes of one token, all heads: its inputs and outputs.
