@@ -201,12 +201,10 @@ bool Checker::checkCount(const JsonNode &node, const Shape &shape) {
                               " keys, found " + llvm::Twine(found));
   if (found >= shape.minProperties && (!isOne || found == 1))
     return true;
+  // No shape asks for more than one.
   std::string names = joinNames(fieldNames(shape));
   return fail(node.loc, llvm::Twine("expected ") +
-                            (isOne ? "exactly " : "at least ") +
-                            (shape.minProperties == 1
-                                 ? "one key"
-                                 : llvm::Twine(shape.minProperties) + " keys") +
+                            (isOne ? "exactly" : "at least") + " one key" +
                             (names.empty() ? "" : ", " + names) + ", found " +
                             llvm::Twine(found));
 }
