@@ -589,6 +589,15 @@ func.func @f(%S: tensor<4x8xf32>, %k: tensor<4xf32>, %k1: tensor<1x4xf32>, %k2: 
 
 // -----
 
+// [F5] one scale
+func.func @f(%S: tensor<4x8xf32>, %k: tensor<4xf32>, %v: tensor<8xf32>, %b1: tensor<1xf32>) {
+  // expected-error@+1 {{[F5] expects a scalar scale for 'tensor<4xf32>', found 'tensor<1xf32>'}}
+  %0 = scan.inject %S key %k value %v scale %b1 : tensor<4x8xf32>, tensor<4xf32>, tensor<8xf32>, tensor<1xf32>
+  return
+}
+
+// -----
+
 // [F5] scales
 func.func @f(%S: tensor<4x8xf32>, %k: tensor<4xf32>, %k1: tensor<1x4xf32>, %k2: tensor<2x4xf32>, %v2: tensor<2x8xf32>, %v1: tensor<1x8xf32>, %b: f32, %b1: tensor<1xf32>, %b2: tensor<2xf32>) {
   // expected-error@+1 {{[F5] expects one scale per rank of 'tensor<2x4xf32>', found 'f32'}}

@@ -276,6 +276,22 @@ func.func @dot_result(%a: tensor<8x4xf32>, %b: tensor<4x6xf32>, %c: tensor<6x8xf
 
 // -----
 
+func.func @dot_types(%a: tensor<8x4xf32>, %b: tensor<4x6xbf16>, %c: tensor<8x6xf32>) {
+  // expected-error @+1 {{'tile.dot' op multiplies two tiles of the accumulator's type, or two of one 16-bit type into f32; found 'tensor<8x4xf32>' and 'tensor<4x6xbf16>' into 'tensor<8x6xf32>'}}
+  %0 = tile.dot %a, %b, %c : tensor<8x4xf32>, tensor<4x6xbf16> -> tensor<8x6xf32>
+  return
+}
+
+// -----
+
+func.func @invert_square(%a: tensor<8x4xf32>) {
+  // expected-error @+1 {{'tile.invert' op expects a square matrix, found 'tensor<8x4xf32>'}}
+  %0 = tile.invert %a : tensor<8x4xf32>
+  return
+}
+
+// -----
+
 func.func @solve_square(%a: tensor<8x4xf32>, %b: tensor<8x6xf32>) {
   // expected-error @+1 {{'tile.solve' op expects a square matrix with as many rows as the right-hand side, found 'tensor<8x4xf32>' and 'tensor<8x6xf32>'}}
   %0 = tile.solve %a, %b : tensor<8x4xf32>, tensor<8x6xf32>
