@@ -113,8 +113,6 @@ static std::string expected(const Shape &shape) {
     else if (shape.minimum && shape.maximum)
       word += " from " + formatNumber(*shape.minimum) + " to " +
               formatNumber(*shape.maximum);
-    else if (shape.minimum)
-      word += " of at least " + formatNumber(*shape.minimum);
     else if (shape.exclusiveMinimum)
       word += " above " + formatNumber(*shape.exclusiveMinimum);
     words.push_back(word);

@@ -205,6 +205,10 @@ TEST(Manifest, WrongSplits) {
       {"\"intermediates\": [", "\"arrays\": [",
        "/entries/0/kernels/4: expected a key 'intermediates' beside items "
        "'segments', found none"},
+      {R"({ "name": "map", "role": "intermediate", "dtype": "f32", "axes": "nhs", "shape": ["N", 3, "S"], "optional": false })",
+       "",
+       "/entries/0/kernels/4/intermediates: expected at least one array, found "
+       "an array of 0"},
       {"\"before\": [", "\"after\": [",
        "/entries/0/kernels/4/before: expected an array, found nothing"},
       {"\"role\": \"intermediate\"", "\"role\": \"input\"",

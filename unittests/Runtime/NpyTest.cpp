@@ -7,9 +7,11 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <random>
+#include <sys/resource.h>
 
 using namespace prism::runtime;
 using namespace prism::runtime::test;
@@ -170,6 +172,27 @@ TEST(Npy, NothingHalfWritten) {
             (folder / "no.npy") + ": cannot open: No such file or directory");
   EXPECT_EQ(NpyFile::open(folder.path()).error(),
             folder.path() + ": expected a file, found something else");
+}
+
+TEST(Npy, FullDisksAndHugeShapesAreErrors) {
+  TempFolder folder;
+  Floats array({4096});
+  Result<NpyWriter> writer = NpyWriter::open(folder / "a.npy");
+  EXPECT_EQ(
+      writer->write(DType::F32, {int64_t(1) << 40, int64_t(1) << 40}, nullptr)
+          .error(),
+      writer->path() + ": shape [1099511627776, 1099511627776] has more bytes "
+                       "than 64 bits count");
+  // A limit on files stands in for a full disk.
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit small = {4096, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  Status status = writer->write(DType::F32, {4096}, array.values.data());
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(status.error(), writer->path() + ": cannot write: File too large");
 }
 
 TEST(Npy, LinksAreWrittenThrough) {

@@ -162,6 +162,15 @@ const Row kStructure[] = {
      "/reverse: expected true or false, found number 1"},
     {kBase, "{ \"decay\": \"g\" }", "7",
      "/steps/0: expected an object, found number 7"},
+    {kBase, "\"entries\"", "\"description\": { \"a\": 1 }, \"entries\"",
+     "/description: expected a string, found an object"},
+    {kBase, "\"entries\"", "\"reverse\": null, \"entries\"",
+     "/reverse: expected true or false, found null"},
+    {kBase, "\"base\"", "true",
+     "/name: expected a name (letters, digits and _, no digit first), found "
+     "true"},
+    {kBase, "[\"forward\", \"decode\"]", "{}",
+     "/entries: expected an array, found an empty object"},
     {kFamily, "\"family\"", "\"options\": { \"l2norm\": 0 }, \"family\"",
      "/options/l2norm: expected a number above 0, found number 0"},
 };
@@ -505,6 +514,18 @@ const Row kFamilies[] = {
 INSTANTIATE_TEST_SUITE_P(Families, Messages, testing::ValuesIn(kFamilies));
 
 const Row kStateRows[] = {
+    {kStates,
+     "\"m\": [] },\n  \"let\": { \"next\": \"max(m + g, 0)\" },\n  \"steps\": [ ",
+     "\"m\": [], \"w\": [\"V\"] }, \"let\": { \"next\": \"max(m + g, 0)\" }, \"steps\": [ { \"erase\": { \"key\": \"q\", \"strength\": \"g\", \"state\": \"w\" } }, ",
+     "/steps/0/erase/state: an erase of state 'w', which has no axis K"},
+    {kStates,
+     "\"m\": [] },\n  \"let\": { \"next\": \"max(m + g, 0)\" },\n  \"steps\": [ ",
+     "\"m\": [], \"w\": [\"V\"] }, \"let\": { \"next\": \"max(m + g, 0)\" }, \"steps\": [ { \"inject\": { \"key\": \"q\", \"value\": \"v\", \"state\": \"w\" } }, ",
+     "/steps/0/inject/key: state 'w' has no axis K: the key is 1, leave it out"},
+    {kStates,
+     "\"m\": [] },\n  \"let\": { \"next\": \"max(m + g, 0)\" },\n  \"steps\": [ ",
+     "\"m\": [], \"w\": [\"V\"] }, \"let\": { \"next\": \"max(m + g, 0)\" }, \"steps\": [ { \"inject\": { \"value\": \"g\", \"state\": \"w\" } }, ",
+     "/steps/0/inject/value: expected a value of axes [V] without a key; 'g' has []"},
     {kStates, "\"z\": [\"K\"]", "\"z\": [\"V\", \"K\"]",
      "s.json:4:36: error: /states/z: expected a state of axes [K, V], [K], [V] "
      "or [], found [V, K]"},
@@ -560,6 +581,12 @@ const Row kStateRows[] = {
      "/states: 'states' beside the family 'prism', which says it already"},
 };
 const Row kMiniBatches[] = {
+    {kStates, "\"steps\": [ { \"decay\": \"g\" }",
+     "\"granularity\": { \"mini_batch\": 4 }, \"steps\": [ { \"erase\": { "
+     "\"key\": \"q\", \"strength\": \"g\", \"of\": { \"entry\": \"z\" } } }, { "
+     "\"decay\": \"g\" }",
+     "/steps/0/erase/of/entry: expected a state of axes [K, V], as 'S' has; "
+     "'z' has [K]"},
     {kBase, "\"entries\"",
      "\"granularity\": { \"mini_batch\": 4 }, \"entries\"",
      "/entries/1: a decode takes one token a call, and no argument holds the "
@@ -656,6 +683,20 @@ TEST(Messages, ChangedBytesDoNoHarm) {
     EXPECT_EQ(diagnostic.str().find('\n'), std::string::npos);
   }
   EXPECT_GT(refused, 3000u);
+}
+
+TEST(Messages, MicroStepsAreBounded) {
+  std::string most = replaceOnce(
+      kBase, "{ \"decay\": \"g\" }",
+      R"({ "repeat": { "axis": "L", "steps": [ { "decay": "b" } ] } })");
+  SpecDiagnostic diagnostic;
+  ASSERT_TRUE(failed(readSpec(replaceOnce(most, "\"L\": 2", "\"L\": 65"),
+                              "s.json", diagnostic)));
+  EXPECT_EQ(diagnostic.loc.pointer, "/steps/0/repeat/axis");
+  EXPECT_EQ(diagnostic.message, "expected 1 to 64 micro-steps, 'L' has 65");
+  EXPECT_TRUE(succeeded(readSpec(replaceOnce(most, "\"L\": 2", "\"L\": 64"),
+                                 "s.json", diagnostic)))
+      << diagnostic.str();
 }
 
 TEST(Messages, NestedExpressionsAreBounded) {

@@ -48,7 +48,7 @@ struct Shape {
   bool open = false;
   /// Name under `$defs`, or empty for a shape written in place.
   llvm::StringRef def;
-  // Numbers.
+  // Numbers: a minimum has a maximum.
   std::optional<double> minimum, exclusiveMinimum, maximum;
   // Strings.
   TextPattern pattern = TextPattern::Any;
