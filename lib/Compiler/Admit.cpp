@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Threading.h"
 
 using namespace mlir;
 using namespace prism;
@@ -140,12 +141,32 @@ static LogicalResult admitSerial(func::FuncOp entry, scan::RecurrenceOp op,
   return success();
 }
 
+/// Have the tile forms a serial recurrence? The lowering itself says so, of a
+/// copy; what it says of one that they have not is not the user's concern.
+static bool haveTileForm(func::FuncOp entry, scan::RecurrenceOp op) {
+  uint64_t thread = llvm::get_threadid();
+  ScopedDiagnosticHandler quiet(entry.getContext(), [&](Diagnostic &) {
+    return success(llvm::get_threadid() == thread);
+  });
+  OwningOpRef<ModuleOp> module = ModuleOp::create(entry.getLoc());
+  OpBuilder builder(module->getBodyRegion());
+  auto copy = cast<func::FuncOp>(builder.clone(*entry));
+  int64_t chunk = op.getMiniBatch().value_or(1);
+  auto plan = scan::PlanAttr::get(
+      op.getContext(),
+      chunk > 1 ? scan::Schedule::chunk : scan::Schedule::recurrent, chunk,
+      /*value_block=*/0, /*stages=*/1);
+  return succeeded(convertEntryToTile(builder, copy, plan, "copy"));
+}
+
 /// Says how a serial recurrence is taken, and marks it for the lowering.
 static LogicalResult chooseSerialForm(func::FuncOp entry, scan::RecurrenceOp op,
                                       const CompileOptions &options,
                                       const std::string &why,
                                       std::vector<Remark> &remarks) {
   op->setAttr(scan::kSerialAttr, UnitAttr::get(op.getContext()));
+  if (!hasPlainSteps(op) && !haveTileForm(entry, op))
+    op->setAttr(kPlainStepsAttr, UnitAttr::get(op.getContext()));
   bool byMiniBatch = op.getMiniBatch() && !hasPlainSteps(op);
   // An entry that is stepped through anyway may say so.
   scan::PlanAttr plan = op.getPlanAttr();

@@ -41,6 +41,8 @@ static bool isTileOp(Operation &op) {
 }
 
 bool prism::hasPlainSteps(scan::RecurrenceOp op) {
+  if (op->hasAttr(kPlainStepsAttr))
+    return true;
   Type first = op.getStateArgument(0).getType();
   for (unsigned i = 0; i < op.getNumStates(); ++i) {
     auto state = cast<RankedTensorType>(op.getStateArgument(i).getType());
@@ -109,29 +111,32 @@ static LogicalResult checkRanks(scan::RecurrenceOp op) {
 LogicalResult PlainForm::check(scan::RecurrenceOp op) {
   if (failed(checkRanks(op)))
     return failure();
-  WalkResult result = op.getBody().walk([&](Operation *nested) {
-    if (!isTaken(nested)) {
-      nested->emitError("'")
-          << nested->getName()
-          << "' has no serial form: inside a step that is taken token by "
-             "token, expected state factors, arith, math, linalg, scf.if, "
-             "scf.for and tensor ops of static shape";
-      return WalkResult::interrupt();
-    }
-    for (Type type : nested->getResultTypes())
-      if (failed(checkType(nested, type)))
-        return WalkResult::interrupt();
-    for (Value operand : nested->getOperands()) {
-      Operation *producer = operand.getDefiningOp();
-      bool isInside = op.getBody().isAncestor(operand.getParentRegion());
-      if (isInside || (producer && producer->hasTrait<OpTrait::ConstantLike>()))
-        continue;
-      nested->emitError("takes a value from outside the step, expected one of "
-                        "the recurrence's inputs");
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
+  WalkResult result =
+      op.getBody().walk<WalkOrder::PreOrder>([&](Operation *nested) {
+        if (!isTaken(nested)) {
+          nested->emitError("'")
+              << nested->getName()
+              << "' has no serial form: inside a step that is taken token by "
+                 "token, expected state factors, arith, math, linalg, scf.if, "
+                 "scf.for and tensor ops of static shape";
+          return WalkResult::interrupt();
+        }
+        for (Type type : nested->getResultTypes())
+          if (failed(checkType(nested, type)))
+            return WalkResult::interrupt();
+        for (Value operand : nested->getOperands()) {
+          Operation *producer = operand.getDefiningOp();
+          bool isInside = op.getBody().isAncestor(operand.getParentRegion());
+          if (isInside ||
+              (producer && producer->hasTrait<OpTrait::ConstantLike>()))
+            continue;
+          nested->emitError(
+              "takes a value from outside the step, expected one of "
+              "the recurrence's inputs");
+          return WalkResult::interrupt();
+        }
+        return WalkResult::advance();
+      });
   return failure(result.wasInterrupted());
 }
 

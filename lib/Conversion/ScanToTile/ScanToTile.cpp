@@ -106,7 +106,6 @@ LogicalResult EntryConverter::checkMiniBatch() {
 /// A step of any ops is taken as a whole, token by token.
 LogicalResult EntryConverter::checkPlainSteps() {
   isPlain = true;
-  chunk = 1;
   if (plan.getChunk() != 1)
     return op.emitOpError("is serial and taken token by token; expected a plan "
                           "of chunk 1, found ")
@@ -137,9 +136,8 @@ LogicalResult EntryConverter::findRecurrence() {
     return failure();
   for (Attribute axes : op.getFinalAxes()) {
     StringRef stateAxes = cast<StringAttr>(axes).getValue();
-    if (isPlainSerial)
-      continue;
-    if (stateAxes.size() != 4 || !stateAxes.starts_with("nh"))
+    if (!isPlainSerial &&
+        (stateAxes.size() != 4 || !stateAxes.starts_with("nh")))
       return op.emitOpError("has state axes \"")
              << stateAxes
              << "\"; lowerings take sequence, head, key, value in this order";
@@ -456,11 +454,9 @@ FailureOr<tile::ProgramOp> EntryConverter::convert() {
       failed(collectReads()))
     return failure();
   tile::ProgramOp program = createProgram();
-  if (isPlain) {
+  if (isPlain)
     emitPlainSteps(program);
-    return program;
-  }
-  if (failed(emitBody(program))) {
+  else if (failed(emitBody(program))) {
     program.erase();
     return failure();
   }

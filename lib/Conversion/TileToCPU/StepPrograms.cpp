@@ -79,6 +79,33 @@ static bool isWorthFusing(OpOperand *operand) {
          producer.getNumLoops() == consumer.getNumLoops();
 }
 
+namespace {
+/// Upstream's fusion. Not its pattern, which comes with others that give an op
+/// a destination of its own: a state is to be updated where it lies.
+struct FuseElementwise : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (!linalg::areElementwiseOpsFusable(&operand) ||
+          !isWorthFusing(&operand))
+        continue;
+      Operation *producer = operand.get().getDefiningOp();
+      auto fused = linalg::fuseElementwiseOps(rewriter, &operand);
+      if (failed(fused))
+        continue;
+      for (auto [value, replacement] : fused->replacements)
+        rewriter.replaceUsesWithIf(value, replacement, [&](OpOperand &use) {
+          return use.get().getDefiningOp() != producer;
+        });
+      rewriter.eraseOp(op);
+      return success();
+    }
+    return failure();
+  }
+};
+} // namespace
+
 static LogicalResult simplifyTensors(LLVM::LLVMFuncOp function) {
   MLIRContext *context = function.getContext();
   RewritePatternSet patterns(context);
@@ -89,9 +116,29 @@ static LogicalResult simplifyTensors(LLVM::LLVMFuncOp function) {
   if (failed(applyPatternsGreedily(function, std::move(patterns))))
     return failure();
   RewritePatternSet fusion(context);
-  linalg::populateElementwiseOpsFusionPatterns(fusion, isWorthFusing);
+  fusion.add<FuseElementwise>(context);
   linalg::populateEraseUnusedOperandsAndResultsPatterns(fusion);
   return applyPatternsGreedily(function, std::move(fusion));
+}
+
+/// The destination of an elementwise op says only where its result goes: it
+/// need not be there before.
+static bool onlyWrites(linalg::GenericOp op) {
+  return op.getNumResults() == 1 && !llvm::hasSingleElement(*op.getBody()) &&
+         !op.payloadUsesValueFromOperand(&op.getDpsInitsMutable()[0]);
+}
+
+/// Elementwise ops of tensors came with an operand for a destination; what is
+/// yielded to a loop gets the loop's own tensor (carryInPlace).
+static void freeDestinations(LLVM::LLVMFuncOp function) {
+  function.walk([](linalg::GenericOp op) {
+    if (!onlyWrites(op))
+      return;
+    auto type = cast<RankedTensorType>(op.getResult(0).getType());
+    OpBuilder b(op);
+    op.getDpsInitsMutable()[0].set(tensor::EmptyOp::create(
+        b, op.getLoc(), type.getShape(), type.getElementType()));
+  });
 }
 
 /// May a value lie in the buffer of no loop argument but `own`?
@@ -176,7 +223,12 @@ static void carryInPlace(scf::ForOp loop) {
   SmallVector<Value> next(yield->getOperands());
   for (auto [value, own] : llvm::zip_equal(next, loop.getRegionIterArgs())) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!type || keepsToOwn(value, own))
+    bool isShared = llvm::count(yield->getOperands(), value) > 1;
+    auto made = value.getDefiningOp<linalg::GenericOp>();
+    if (made && made->getBlock() == loop.getBody() && !isShared &&
+        onlyWrites(made))
+      made.getDpsInitsMutable()[0].set(own);
+    if (!type || value == own || (keepsToOwn(value, own) && !isShared))
       continue;
     // Another argument, say, which is written below.
     value = bufferization::AllocTensorOp::create(b, yield->getLoc(), type,
@@ -324,6 +376,7 @@ static LogicalResult simplifyMemory(LLVM::LLVMFuncOp function) {
 LogicalResult tiletocpu::lowerSteps(LLVM::LLVMFuncOp function) {
   if (failed(simplifyTensors(function)))
     return failure();
+  freeDestinations(function);
   function.walk([](scf::IfOp branch) { copyIntoBranches(branch); });
   function.walk([](scf::ForOp loop) { carryInPlace(loop); });
   if (failed(bufferize(function)) || failed(makeLoops(function)))

@@ -9,7 +9,7 @@ func.func private @bend(%x: tensor<3xf32>) -> tensor<3xf32> {
 }
 
 // CHECK-LABEL: tile.program @forward(
-// CHECK-SAME: values 3 block 3 chunk 1 attributes {scan.entry = "forward", tile.steps}
+// CHECK: %arg3: {{.*}} values 3 block 3 chunk 1 attributes {scan.entry = "forward", tile.steps}
 // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK: %[[LENGTH:.*]] = tile.length : index

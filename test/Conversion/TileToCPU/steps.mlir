@@ -4,16 +4,21 @@
 // A program of plain ops: the state is one buffer of the workspace, updated where it lies; the weight is read where it
 // lies; the product's inner loop runs along rows. Nothing is allocated or copied in a step.
 
-// CHECK: llvm.func @steps(%{{.*}}: !llvm.ptr {llvm.noalias}, %[[SPACE:.*]]: !llvm.ptr {llvm.noalias}
-// CHECK-SAME: passthrough = ["prism-loops"], prism.workspace = 64 : i64
+// CHECK: llvm.func @steps({{.*}} attributes {passthrough = ["prism-loops"], prism.workspace = 64 : i64}
 // CHECK-NOT: memref.alloc
-// CHECK-NOT: memref.copy
-// CHECK: scf.for
-// CHECK: scf.for %{{.*}} = %{{.*}} to %c8
-// CHECK-NEXT: memref.load %[[STATE:.*]][
-// CHECK-LABEL: }
-// LLVM: llvm.load %{{.*}} {alias_scopes = [#{{.*}}], alignment
-// LLVM-NOT: unrealized
+// CHECK: %[[STATE:.*]] = builtin.unrealized_conversion_cast {{.*}} to memref<8xf32>
+// CHECK: scf.for %{{.*}} = %c0 to %[[LENGTH:.*]] step
+// CHECK: %[[X:.*]] = builtin.unrealized_conversion_cast {{.*}} to memref<8xf32, strided<[1]>>
+// CHECK-NEXT: scf.for %[[I:.*]] = %c0 to %c8 step %c1
+// CHECK-NEXT: %[[H:.*]] = memref.load %[[STATE]][%[[I]]]
+// CHECK-NEXT: %[[X_I:.*]] = memref.load %[[X]][%[[I]]]
+// CHECK-NEXT: %[[SUM:.*]] = arith.addf %[[H]], %[[X_I]]
+// CHECK-NEXT: memref.store %[[SUM]], %[[STATE]][%[[I]]]
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+// LLVM: llvm.func @steps
+// LLVM-NOT: builtin.unrealized_conversion_cast
+// LLVM: llvm.store {{.*}} {alias_scopes = [#alias_scope], noalias_scopes = []}
 tile.program @steps(
     %x: !tile.view<?x8xf32> as <name = "x", axes = "bthv", heads = 2, role = "input", optional = false>,
     %f: !tile.view<8xf32> as <name = "f", axes = "nhv", heads = 2, role = "final_state", optional = true>)

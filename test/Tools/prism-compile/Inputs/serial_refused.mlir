@@ -28,11 +28,15 @@ func.func @loop(%x: tensor<?x?x2x4xf32>) -> (tensor<?x?x2x4xf32>, tensor<?x2x4xf
   %y, %f = scan.recurrence ins(%x as "bthv" : tensor<?x?x2x4xf32>) outs("bthv") finals("nhv") {
   ^bb0(%h: tensor<4xf32>, %x_t: tensor<4xf32>):
     %n = scf.while (%a = %h) : (tensor<4xf32>) -> tensor<4xf32> {
-      %false = arith.constant false
-      scf.condition(%false) %a : tensor<4xf32>
+      %c0 = arith.constant 0 : index
+      %one = arith.constant 1.0 : f32
+      %first = tensor.extract %a[%c0] : tensor<4xf32>
+      %large = arith.cmpf ogt, %first, %one : f32
+      scf.condition(%large) %a : tensor<4xf32>
     } do {
     ^bb0(%a: tensor<4xf32>):
-      scf.yield %a : tensor<4xf32>
+      %b = math.tanh %a : tensor<4xf32>
+      scf.yield %b : tensor<4xf32>
     }
     %t = math.tanh %n : tensor<4xf32>
     scan.yield %t, %t : tensor<4xf32>, tensor<4xf32>
