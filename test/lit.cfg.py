@@ -63,6 +63,14 @@ def has_gpu():
     return listing.returncode == 0 and "GPU 0" in listing.stdout
 
 
+def has_torch():
+    """Has the Python of the tests PyTorch? It is not imported, which takes seconds."""
+    search = "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)"
+    return subprocess.run([config.python or "python3", "-c", search]).returncode == 0
+
+
+if has_torch():
+    config.available_features.add("torch")
 ptxas = find_ptxas()
 if ptxas:
     config.available_features.add("ptxas")

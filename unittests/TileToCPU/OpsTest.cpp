@@ -296,6 +296,36 @@ TEST_P(TileOps, ExpOfExtremes) {
   EXPECT_NEAR(got(0, 5), std::exp(88.0), 1e-6 * std::exp(88.0));
 }
 
+TEST_P(TileOps, ExpBesideExpm1) {
+  // Both have another form where a program has expm1.
+  const double inf = std::numeric_limits<double>::infinity();
+  Matrix a(1, 40), zero(1, 40);
+  for (int64_t c = 0; c < 33; ++c)
+    a(0, c) = float(std::pow(-1.9, c - 26)); // 6e-8 to 47, signs in turn
+  const double extremes[] = {-inf, inf, std::nan(""), -1024.0, 0.0, 1e30, 88.0};
+  std::copy(std::begin(extremes), std::end(extremes), a.data.begin() + 33);
+  const std::string one = "%e = math.exp %A : tensor<1x40xf32>\n"
+                          "%m = math.expm1 %A : tensor<1x40xf32>\n"
+                          "%n = math.expm1 %B : tensor<1x40xf32>\n";
+  auto check = [&](const char *which, double (*f)(double)) {
+    Matrix got =
+        run(one + "%R = arith.addf " + which + ", %n : tensor<1x40xf32>",
+            {a, zero}, 1, 40);
+    for (int64_t c = 0; c < 40; ++c) {
+      double want = f(a(0, c));
+      if (std::isnan(want))
+        EXPECT_TRUE(std::isnan(got(0, c)));
+      else if (std::isinf(want) || want > 3.4e38)
+        EXPECT_EQ(got(0, c), inf) << which << " of " << a(0, c);
+      else
+        EXPECT_NEAR(got(0, c), want, 1.5e-7 * std::fabs(want))
+            << which << " of " << a(0, c);
+    }
+  };
+  check("%e", std::exp);
+  check("%m", std::expm1);
+}
+
 TEST_P(TileOps, SelectAndCompare) {
   Matrix a = random(3, 20, 1), b = random(3, 20, 2);
   std::string body = R"(

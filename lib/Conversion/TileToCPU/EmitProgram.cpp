@@ -453,6 +453,7 @@ void Emitter::emitYield(scf::ForOp loopOp) {
       copy(plan.buffer(tile.temporary), plan.buffer(tile.buffer));
   b.setLoc(yield.getLoc());
   pendingPrefetches.clear();
+  flushRowPrefetches();
   if (!scalars.empty())
     scf::YieldOp::create(b, scalars);
 }

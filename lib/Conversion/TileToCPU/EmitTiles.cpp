@@ -90,11 +90,16 @@ void Emitter::materialize(Value v, const Place &to, bool define) {
   // A long run over rows, in one panel, with work enough to hide behind.
   bool spreads = dots && rowsOf(type) / shape.numRows >= 8 &&
                  columnsOf(type) <= shape.numVectors * shape.lanes;
+  bool takesRows = computed && llvm::any_of(pendingRows, [&](auto &row) {
+                     return rowsOf(type) == 1 && row.columns == columnsOf(type);
+                   });
   forTiles(
       type, shape,
       [&](const RegisterTile &tile) {
         if (spreads && tile.numRows == shape.numRows)
           emitPendingPrefetches(tile.row, shape.numRows, rowsOf(type));
+        if (takesRows)
+          emitRowPrefetches(type, tile);
         writeTile(to, tile,
                   define ? evaluateOp(v.getDefiningOp(), tile)
                          : evaluate(v, tile));
@@ -106,6 +111,9 @@ void Emitter::materialize(Value v, const Place &to, bool define) {
   hoisted.clear();
   if (spreads)
     pendingPrefetches.clear();
+  if (takesRows)
+    llvm::erase_if(pendingRows,
+                   [&](auto &row) { return row.columns == columnsOf(type); });
 }
 
 /// The same for a value that a decay matrix masks: blocks of one vector's

@@ -63,7 +63,7 @@ struct Slice {
 struct Prefetch {
   mlir::Value pointer, rowStride;
   mlir::Type element;
-  int64_t rows, bytes; // bytes of one row
+  int64_t rows, columns, bytes; // bytes of one row
   bool write;
 };
 
@@ -118,6 +118,9 @@ private:
                     bool write);
   void emitPrefetch(const Prefetch &prefetch, mlir::Value row);
   void emitPendingPrefetches(mlir::Value row, int64_t numRows, int64_t rows);
+  void prefetchStores(mlir::Block *block);
+  void emitRowPrefetches(mlir::RankedTensorType type, const RegisterTile &tile);
+  void flushRowPrefetches();
   void emitStore(tile::StoreOp store);
   void storeTile(const Slice &slice, const RegisterTile &tile,
                  mlir::ValueRange values, mlir::RankedTensorType type);
@@ -227,6 +230,9 @@ private:
   mlir::IRMapping map;   // index and scalar values, uniform tiles
   llvm::DenseMap<mlir::Value, Place> inPlace;
   llvm::SmallVector<Prefetch> pendingPrefetches;
+  /// Long single rows, asked for beside the evaluation of a row of that length.
+  llvm::SmallVector<Prefetch> pendingRows;
+  llvm::SmallPtrSet<mlir::Operation *, 4> prefetchedStores;
   llvm::DenseMap<mlir::Operation *, Vectors>
       hoisted; // right sides of dots, for the current panel
   llvm::SmallVector<Argument> arguments;

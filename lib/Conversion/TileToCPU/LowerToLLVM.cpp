@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Emitter.h"
+#include "Exponentials.h"
+#include "LoopConstants.h"
 #include "Prism/Dialect/Tile/IR/StepPrograms.h"
 #include "Prism/Support/VectorMath.h"
 #include "RoundedTiles.h"
@@ -47,6 +49,7 @@ FailureOr<CPUOptions> CPUOptions::forIsa(StringRef isa) {
 /// Polynomials for f32, the C library (element by element) for f64.
 static LogicalResult lowerMath(ModuleOp module) {
   MLIRContext *context = module.getContext();
+  tiletocpu::lowerExponentials(module);
   if (failed(approximateMath(module)))
     return failure();
   WalkResult result = module.walk([&](Operation *op) {
@@ -131,9 +134,12 @@ LogicalResult prism::convertTileToCPU(ModuleOp module,
                                       const CPUOptions &options) {
   for (auto program :
        llvm::make_early_inc_range(module.getOps<tile::ProgramOp>())) {
-    if ((!tile::hasPlainSteps(program) &&
-         failed(tiletocpu::keepRoundedTilesInF32(program))) ||
-        failed(tiletocpu::Emitter(program, options).emit()))
+    if (!tile::hasPlainSteps(program)) {
+      if (failed(tiletocpu::keepRoundedTilesInF32(program)))
+        return failure();
+      tiletocpu::hoistLoopConstants(program);
+    }
+    if (failed(tiletocpu::Emitter(program, options).emit()))
       return failure();
     program.erase();
   }
