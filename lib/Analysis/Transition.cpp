@@ -125,6 +125,8 @@ ScanClass analysis::classOf(const StateFlow &flow) {
     return result;
   result.kind = ScanClass::diagonal;
   for (unsigned i = 0; i < flow.states.size(); ++i) {
+    if (flow.isGiven(i))
+      continue;
     Transition transition = transitionOf(flow, i);
     if (transition.rank || transition.dense || transition.coupled)
       result.kind = ScanClass::affine;

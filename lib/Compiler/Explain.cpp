@@ -7,12 +7,34 @@
 #include "Explain/Steps.h"
 #include "Prism/Analysis/Transition.h"
 #include "Prism/Conversion/TileToGPU/TileToGPU.h"
+#include "Prism/Dialect/Scan/IR/ChunkStates.h"
 #include "Segments.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace prism;
 using namespace prism::explain;
+
+/// The class of all states together or, if that is serial, of those that remain
+/// when states of one number are known before them.
+static std::string classInWords(scan::RecurrenceOp op) {
+  analysis::ScanClass together = analysis::classOf(analysis::StateFlow(op));
+  SmallVector<unsigned> stepped = scan::ChunkStates(op).stepped;
+  if (together.kind != analysis::ScanClass::serial || stepped.empty())
+    return analysis::describeClass(together);
+  analysis::ScanClass others =
+      analysis::classOf(analysis::StateFlow(op, {}, stepped));
+  if (others.kind == analysis::ScanClass::serial)
+    return analysis::describeClass(together);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << (stepped.size() == 1 ? "state " : "states ");
+  llvm::interleaveComma(stepped, os, [&](unsigned i) { os << i + 1; });
+  os << (stepped.size() == 1 ? ", a number, is" : ", numbers, are")
+     << " stepped first; given " << (stepped.size() == 1 ? "it" : "them")
+     << " the others are " << analysis::describeClass(others);
+  return text;
+}
 
 static Recurrence describeRecurrence(func::FuncOp entry,
                                      scan::RecurrenceOp op) {
@@ -21,8 +43,7 @@ static Recurrence describeRecurrence(func::FuncOp entry,
   std::tie(recurrence.keys, recurrence.values) = scan::getKeysAndValues(op, 0);
   recurrence.valueHeads = op.getNumValueHeads();
   recurrence.reverse = op.getReverse();
-  recurrence.scanClass =
-      analysis::describeClass(analysis::classOf(analysis::StateFlow(op)));
+  recurrence.scanClass = classInWords(op);
   double heads = recurrence.valueHeads;
   recurrence.flops = Cost(op).recurrent();
   recurrence.bytes = bytesPerToken(op) / heads;

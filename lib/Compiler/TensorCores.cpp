@@ -5,6 +5,7 @@
 #include "TensorCores.h"
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
 #include "Prism/Conversion/TileToGPU/TileToGPU.h"
+#include "Prism/Dialect/Scan/IR/ChunkStates.h"
 #include "Prism/Dialect/Tile/Transforms/Roles.h"
 #include "Prism/Pipelines/Pipelines.h"
 #include "mlir/Pass/PassManager.h"
@@ -32,6 +33,11 @@ prism::tensorCorePlans(scan::RecurrenceOp op, const targetinfo::GPUInfo &gpu,
   int64_t keys = state.getDimSize(0), values = state.getDimSize(1);
   if (gpu.tensorCores != targetinfo::TensorCores::Wgmma) {
     whyNot = gpu.chip + " has no warpgroup products";
+  } else if (op.getNumStates() > 1) {
+    whyNot = "one state is held in registers there, and it has " +
+             std::to_string(op.getNumStates());
+  } else if (!scan::outputsAreReads(op)) {
+    whyNot = "outputs that are computed from reads are not computed there yet";
   } else if (given.chunk.value_or(kChunk) != kChunk) {
     whyNot = "the plan's chunk is " + std::to_string(*given.chunk) + ", not " +
              std::to_string(kChunk);

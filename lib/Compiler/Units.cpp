@@ -373,6 +373,14 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
     return failure();
   if (*serial && !op.getMiniBatch())
     wish->schedules = {scan::Schedule::recurrent};
+  // They are held whole, which few chips have the memory for, and a chunk
+  // without tensor cores is slower than its steps.
+  if (target.isCuda() && op.getNumStates() > 1 && wish->schedules.size() > 1) {
+    wish->schedules = {scan::Schedule::recurrent};
+    remarks.push_back({"the chunk form",
+                       "chunks of several states are made for GPUs where a "
+                       "plan asks for them, without tensor cores"});
+  }
   std::vector<Unit> units;
   for (scan::Schedule schedule : wish->schedules) {
     std::vector<Unit> found;

@@ -11,6 +11,7 @@ import os
 import numpy as np
 
 import models
+import papers
 import tools
 
 WAITING = {
@@ -496,6 +497,30 @@ def case_x_chunk_of_one(kit, target):
     spec["entries"] = ["forward", "decode"]
     spec["plan"] = {"schedule": "chunk", "chunk": 1}
     agrees(kit, target, spec, "x_one")
+
+
+def case_number_first(kit, target):
+    """A number by whose exp two states are divided, at gates that drop all and writes that outweigh all."""
+    T, K, V = 70, 4, 3
+    rng = np.random.default_rng(20261130)
+    x = {"q": rng.uniform(0.1, 1, (T, K)), "k": rng.uniform(0.1, 1, (T, K)), "v": rng.standard_normal((T, V)),
+         "log_f": rng.choice([0.0, -0.1, -20.0, -88.0, -np.inf], T), "log_i": rng.choice([0.0, 1.0, -88.0, 60.0, -np.inf], T)}
+    x["log_f"][20:40], x["log_i"][20:40] = -np.inf, -np.inf  # nothing is left, nothing is written
+    x["log_i"][[40, 69]] = 0.5
+    x = {name: np.float32(a).astype(np.float64) for name, a in x.items()}
+    want, state = papers.mlstm({**x, "T": T}, {"C": np.zeros((V, K)), "n": np.zeros(K), "m": 0.0})
+    arrays = {name: a.reshape(1, T, 1, -1) if a.ndim == 2 else a.reshape(1, T, 1) for name, a in x.items()}
+    spec = {"prism_spec": 1, "name": "number", "family": "mlstm", "dtype": {"io": "f32"},
+            "dims": {"B": None, "T": None, "H": 1, "K": K, "V": V}}
+    for chunk in (None, 4, 16) if target.startswith("cuda") else (None, 4, 16, 64):
+        run = Runner(kit, target, spec, f"number_{chunk}", {"schedule": "chunk", "chunk": chunk} if chunk else None)
+        for schedule in (("chunk",) if chunk else ("recurrent",)):
+            o, C, n, m = run(schedule, outputs=("o", "final_C", "final_n", "final_m"), **arrays)
+            close(o, want)
+            exact(o[0, 20:40], np.zeros((20, 1, V)))
+            close(C, state["C"].T)
+            close(n, state["n"])
+            close(m, state["m"], 1e-6)
 
 
 CASES = {name[5:].upper(): function for name, function in list(globals().items()) if name.startswith("case_")}

@@ -76,7 +76,8 @@ def main():
     def job(i, row):
         name = "-".join(str(row[n]) for n in NAMES)
         spec = models.MODELS[row["model"]](row["dtype"], row["K"], row["V"])
-        schedule = "recurrent" if row["model"] in models.STEPPED else row["path"].split("-")[1]
+        stepped = models.STEPPED if arguments.device == "cpu" else models.STEPPED | models.SEVERAL
+        schedule = "recurrent" if row["model"] in stepped else row["path"].split("-")[1]
         gates = row["gates"] if row["model"] in models.GATED else "mild"
         return name, lambda: kit.check(spec, f"row{i}", schedule=schedule, shape=f"B=1,T={row['T']}", gates=gates,
                                        seed=i, target=target)

@@ -174,6 +174,46 @@ def three_states(dtype, K, V):
     return spec
 
 
+def two_states(dtype, K, V):
+    """A state and the sum of its keys, by which what is read is divided: the same gate, keys and queries."""
+    spec = base("two_states", dtype, K, V)
+    gate(spec)
+    spec["states"] = {"S": ["K", "V"], "z": ["K"]}
+    spec["let"] = {"write": "1 - exp(log_alpha)"}
+    spec["steps"] = [{"decay": "log_alpha"}, {"inject": {"key": "k", "value": "v", "scale": "write"}},
+                     {"decay": {"gate": "log_alpha", "state": "z"}},
+                     {"inject": {"key": "k", "scale": "write", "state": "z"}}, {"read": {"query": "q", "output": "num"}},
+                     {"read": {"query": "q", "state": "z", "output": "den"}}]
+    spec["outputs"] = {"o": "num / (0.5 + den)"}
+    return spec
+
+
+def unlike_states(dtype, K, V):
+    """States of different kinds: a delta rule, a decay per key, a row without keys."""
+    spec = gated_deltanet(dtype, K, V)
+    spec["name"] = "unlike_states"
+    gate(spec, "w", TOKEN + ["Hv", "K"])
+    gate(spec, "g")
+    spec["states"] = {"S": ["K", "V"], "R": ["K", "V"], "h": ["V"]}
+    spec["steps"][3:] = [{"read": {"query": "q", "output": "a"}},
+                         {"decay": {"gate": "w", "state": "R"}}, {"read": {"query": "q", "state": "R", "output": "b"}},
+                         {"inject": {"key": "k", "value": "v", "state": "R"}},
+                         {"decay": {"gate": "g", "state": "h"}}, {"inject": {"value": "v", "state": "h"}},
+                         {"read": {"scale": 0.5, "state": "h", "output": "c"}}]
+    spec["outputs"] = {"o": "a + tanh(b) - c", "o2": "l2norm(a - b, 0.01)"}
+    return spec
+
+
+def computed_output(dtype, K, V):
+    """One state; the output is a gate times the norm of what is read before and after the update."""
+    spec = gated_deltanet(dtype, K, V)
+    spec["name"] = "computed_output"
+    spec["inputs"]["w"] = TOKEN + ["Hv", "V"]
+    spec["steps"] = [{"read": {"query": "q", "output": "before"}}, *spec["steps"][:3], {"read": {"query": "q", "output": "after"}}]
+    spec["outputs"] = {"o": "silu(w) * l2norm(after - 0.5 * before, 0.01)"}
+    return spec
+
+
 MODELS = {
     "linear_attention": linear_attention,
     "retnet": retnet,
@@ -192,8 +232,13 @@ MODELS = {
     "micro_steps": micro_steps,
     "channel_gates": channel_gates,
     "three_states": three_states,
+    "two_states": two_states,
+    "unlike_states": unlike_states,
+    "computed_output": computed_output,
 }
 GATED = {"gated_deltanet", "prism_l0", "prism_l1", "prism_l2", "prism_l4", "nameless", "retnet", "gla", "kda",
-         "dplr", "many_gates", "elementwise", "micro_steps", "channel_gates"}
+         "dplr", "many_gates", "elementwise", "micro_steps", "channel_gates", "two_states", "unlike_states", "computed_output"}
 # Without chunk form: stepped on every path.
-STEPPED = {"s6", "elementwise", "three_states"}
+STEPPED = {"s6", "elementwise"}
+# Of several states: sequences are not split, and a GPU has no room for a chunk of large ones.
+SEVERAL = {"three_states", "two_states", "unlike_states"}

@@ -88,6 +88,40 @@ TEST(CostModel, CountsStackedErasesAndTheirSystem) {
   EXPECT_EQ(counts[CPUWork::MaskedProduct], 8 * 16 + 4 * 16 + 28 + 20);
 }
 
+TEST(CostModel, CountsOtherStates) {
+  ScanWork work = write16();
+  ChainWork narrow;
+  narrow.keys = 16, narrow.values = 1, narrow.writers = narrow.reads = 1;
+  work.others = {narrow, narrow};
+  CPUCounts counts =
+      countWork(work, kChunk16, vectorRegisters("x86-64-v4"), 16, 1e9);
+  EXPECT_EQ(counts[CPUWork::Product], 3 * 512);
+  EXPECT_EQ(counts[CPUWork::MaskedProduct], 3 * (256 + 136));
+  EXPECT_EQ(counts[CPUWork::Transpose], 3 * 16);
+  EXPECT_EQ(counts[CPUWork::Chunk], 1);
+  // The last one's scores and decayed keys are there already.
+  work.others.back().sharesScores = true;
+  counts = countWork(work, kChunk16, vectorRegisters("x86-64-v4"), 16, 1e9);
+  EXPECT_EQ(counts[CPUWork::Product], 3 * 512);
+  EXPECT_EQ(counts[CPUWork::MaskedProduct], 2 * 256 + 3 * 136);
+  EXPECT_EQ(counts[CPUWork::Transpose], 2 * 16);
+  counts = countWork(work, kStep, vectorRegisters("x86-64-v4"), 10, 1e9);
+  EXPECT_EQ(counts[CPUWork::StepUpdate], 10 * 3 * 16);
+  EXPECT_EQ(counts[CPUWork::Chunk], 10);
+}
+
+TEST(CostModel, CountsNumbersThatAreSteppedThroughChunks) {
+  ScanWork work = write16();
+  work.numberOps = 3, work.numberFunctions = 2;
+  CPUCounts counts =
+      countWork(work, kChunk16, vectorRegisters("x86-64-v4"), 32, 1e9);
+  EXPECT_EQ(counts[CPUWork::Elementwise], 2 * (16 + 32) + 32 * 3);
+  EXPECT_EQ(counts[CPUWork::Function], 32 * 2);
+  // A step takes them with all that is computed of its inputs.
+  counts = countWork(work, kStep, vectorRegisters("x86-64-v4"), 32, 1e9);
+  EXPECT_EQ(counts[CPUWork::Function], 0);
+}
+
 TEST(CostModel, ValuesHeldInRegistersBeginNoTiles) {
   auto tiles = [](int64_t chunk) {
     return countWork(write16(), {Schedule::chunk, chunk, 0},

@@ -58,6 +58,10 @@ public:
     return values.lookup(value);
   }
   Granularity granularity() const;
+  /// Does the state count as an input?
+  bool isGiven(unsigned state) const {
+    return states[state]->dependence() == Dependence::none;
+  }
   /// Of a recurrence that is affine at no granularity: where and why, in one
   /// sentence.
   std::pair<mlir::Location, std::string> blame() const;
@@ -67,9 +71,6 @@ public:
                                       mlir::DiagnosticSeverity::Error) const;
 
 private:
-  bool isGiven(unsigned state) const {
-    return states[state]->dependence() == Dependence::none;
-  }
   /// The first state that is not affine, if there is one.
   std::optional<unsigned> notAffine() const;
 

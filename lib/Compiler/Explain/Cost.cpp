@@ -4,6 +4,7 @@
 
 #include "Cost.h"
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
+#include "Prism/Dialect/Scan/IR/ChunkStates.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -76,11 +77,20 @@ static int64_t ranksOf(Value key) {
   return type.getRank() == 2 ? type.getDimSize(0) : 1;
 }
 
+void explain::Cost::describeStates(scan::RecurrenceOp op) {
+  for (unsigned i = 0; i < op.getNumStates(); ++i) {
+    ChainCost &chain = states.emplace_back();
+    std::tie(chain.keys, chain.values) = scan::getKeysAndValues(op, i);
+    for (unsigned before = 0; before < i && !op.getMiniBatch(); ++before)
+      chain.sharesScores |= scan::haveSameScores(op, before, i);
+  }
+}
+
 explain::Cost::Cost(scan::RecurrenceOp op) {
   bool isPlain = op->hasAttr(scan::kSerialAttr) && hasPlainSteps(op);
   if (isPlain)
     stepped = plainWork(op);
-  std::tie(keys, values) = scan::getKeysAndValues(op, 0);
+  describeStates(op);
   StateValues stateValues(op);
   llvm::SmallDenseSet<std::pair<unsigned, Value>> eraseKeys;
   llvm::SmallDenseSet<unsigned> decayed;
@@ -91,18 +101,20 @@ explain::Cost::Cost(scan::RecurrenceOp op) {
     int64_t elements =
         cast<RankedTensorType>(op.getStateArgument(*state).getType())
             .getNumElements();
+    // In mini-batches states meet: the first stands for all.
+    ChainCost &chain = states[op.getMiniBatch() ? 0 : *state];
     if (auto erase = dyn_cast<scan::EraseOp>(nested)) {
-      erases += ranksOf(erase.getWrite());
+      chain.erases += ranksOf(erase.getWrite());
       stepped += 4 * elements * ranksOf(erase.getWrite());
       eraseKeys.insert({*state, erase.getWrite()});
     } else if (auto inject = dyn_cast<scan::InjectOp>(nested)) {
       // One that writes along an erased key is part of what the erase writes.
       if (eraseKeys.contains({*state, inject.getKey()}))
         return;
-      injects += ranksOf(inject.getKey());
+      chain.injects += ranksOf(inject.getKey());
       stepped += 2 * elements * ranksOf(inject.getKey());
     } else if (isa<scan::ReadOp>(nested)) {
-      ++reads;
+      ++chain.reads;
       stepped += 2 * elements;
     } else if (isa<scan::DecayOp>(nested)) {
       stepped += decayed.insert(*state).second ? elements : 0;
@@ -112,7 +124,7 @@ explain::Cost::Cost(scan::RecurrenceOp op) {
   });
 }
 
-int64_t explain::Cost::chunked(scan::PlanAttr plan) const {
+int64_t explain::ChainCost::chunked(scan::PlanAttr plan) const {
   int64_t chunk = plan.getChunk(), width = plan.getValueBlock(),
           blocks = width ? llvm::divideCeil(values, width) : 1;
   int64_t writers = erases + injects;
@@ -120,7 +132,15 @@ int64_t explain::Cost::chunked(scan::PlanAttr plan) const {
       blocks * 2 * keys * chunk * (erases * writers + reads * writers);
   int64_t applied = 2 * values * chunk * (erases * injects + reads * writers) +
                     values * chunk * erases * erases;
-  return scores + applied + 2 * keys * values * (erases + reads + writers);
+  return (sharesScores ? 0 : scores) + applied +
+         2 * keys * values * (erases + reads + writers);
+}
+
+int64_t explain::Cost::chunked(scan::PlanAttr plan) const {
+  int64_t sum = 0;
+  for (const ChainCost &state : states)
+    sum += state.chunked(plan);
+  return sum;
 }
 
 int64_t explain::bytesPerToken(scan::RecurrenceOp op) {

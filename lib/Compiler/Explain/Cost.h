@@ -10,6 +10,15 @@
 
 namespace prism::explain {
 
+/// Of one state, in chunks.
+struct ChainCost {
+  int64_t keys = 0, values = 0, erases = 0, injects = 0, reads = 0;
+  /// What readers see of writers is what they see in an earlier state.
+  bool sharesScores = false;
+
+  int64_t chunked(scan::PlanAttr plan) const;
+};
+
 /// Multiply-adds count two; per token and value head, of the recurrence itself,
 /// all its states, and of the other ops of a serial step.
 class Cost {
@@ -20,12 +29,14 @@ public:
   /// 2, another operation on a state 1 per element of that state.
   int64_t recurrent() const { return stepped; }
   /// In chunks of C tokens, dense C x C, direct solve. Every block of value
-  /// columns computes the scores of its own. Several states, which have the
-  /// first one's shape then, are taken as one with the factors of all.
+  /// columns computes the scores of its own.
   int64_t chunked(scan::PlanAttr plan) const;
 
 private:
-  int64_t keys = 0, values = 0, erases = 0, injects = 0, reads = 0, stepped = 0;
+  void describeStates(scan::RecurrenceOp op);
+
+  llvm::SmallVector<ChainCost> states;
+  int64_t stepped = 0;
 };
 
 /// Bytes of one token, all heads: its inputs and outputs.

@@ -4,12 +4,12 @@
 //
 // The driver: the program's signature from the function's, the loop over
 // chunks, loads of states and stores of outputs. The algebra of a chunk is
-// ChunkForm's (or StepForm's), the tiles of tokens TokenTiles'.
+// ChainsForm's (or StepForm's), the tiles of tokens TokenTiles'.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
-#include "ChunkForm.h"
+#include "ChainsForm.h"
 #include "CoefficientSources.h"
 #include "CoupledForm.h"
 #include "PlainForm.h"
@@ -44,14 +44,8 @@ private:
   LogicalResult findRecurrence();
   LogicalResult checkMiniBatch();
   LogicalResult checkPlainSteps();
-  /// The state, or the one at the mini-batch's entry, which a chunk enters
-  /// with.
-  bool isStart(Value state) {
-    return state == start ||
-           (op.getMiniBatch() && state == op.getEntryStateArgument(0));
-  }
   LogicalResult collectArrays();
-  LogicalResult collectReads();
+  LogicalResult chooseForm();
   tile::ProgramOp createProgram();
   LogicalResult emitBody(tile::ProgramOp program);
   void emitPlainSteps(tile::ProgramOp program);
@@ -69,9 +63,8 @@ private:
   StringRef name;
   scan::RecurrenceOp op;
   SmallVector<Array> arrays;
-  SmallVector<scan::StateOpInterface> chain;
-  SmallVector<scan::ReadOp> reads; // one per output
-  RankedTensorType stateType;      // of `start`
+  std::optional<ChainsForm> chains;
+  RankedTensorType stateType; // of `start`
   /// What the chain begins with: the state, or its transpose if the array of
   /// the state has values first.
   Value start;
@@ -248,44 +241,21 @@ LogicalResult EntryConverter::collectArrays() {
   return success();
 }
 
-LogicalResult EntryConverter::collectReads() {
+LogicalResult EntryConverter::chooseForm() {
   if (isStepwise || isPlain) // the region itself is stepped through, op by op
     return success();
-  FailureOr<SmallVector<scan::StateOpInterface>> found =
+  FailureOr<SmallVector<scan::StateOpInterface>> first =
       scan::getFactorChain(op, 0);
-  auto isRead = [](Value output) {
-    return isa_and_present<scan::ReadOp>(output.getDefiningOp());
-  };
-  isCoupled = op.getMiniBatch() &&
-              (op.getNumStates() > 1 || failed(found) ||
-               !llvm::all_of(op.getYield().getValues().drop_front(), isRead) ||
-               readState(*found));
+  bool isOneChain = op.getNumStates() == 1 && succeeded(first) &&
+                    scan::outputsAreReads(op) && !readState(*first);
+  isCoupled = op.getMiniBatch() && !isOneChain;
   if (isCoupled)
     return success();
-  if (failed(found))
-    return op.emitOpError("the state flows through an op that is no state "
-                          "factor; no parallel form is derived for it");
-  chain = std::move(*found);
-  for (Value value : op.getYield().getValues().drop_front(1)) {
-    auto read = cast<scan::ReadOp>(value.getDefiningOp());
-    Value state = read.getState();
-    bool known = isStart(state) ||
-                 llvm::any_of(chain, [&](scan::StateOpInterface factor) {
-                   return factor.getStateResult() == state;
-                 });
-    if (!known)
-      return read.emitOpError(
-          "reads a state that is not on the chain of the next state");
-    reads.push_back(read);
-  }
-  for (scan::StateOpInterface factor : chain)
-    if (auto erase = dyn_cast<scan::EraseOp>(factor.getOperation()))
-      if (erase.getOf() &&
-          !llvm::is_contained(chain, erase.getOf().getDefiningOp()) &&
-          !isStart(erase.getOf()))
-        return erase.emitOpError(
-            "reads a state that is not on the chain of the next state");
-  isStepwise = chunk == 1 && (StepForm::isNeeded(chain) || readState(chain));
+  chains.emplace(op);
+  if (failed(chains->collect()))
+    return failure();
+  // A chunk of one is a step.
+  isStepwise = chunk == 1 && (!isOneChain || StepForm::isNeeded(*first));
   return success();
 }
 
@@ -342,21 +312,19 @@ FailureOr<SmallVector<Value>> EntryConverter::emitChunk(TileBuilder &tb,
   SmallVector<Value> views;
   for (Value input : op.getInputs())
     views.push_back(viewOf(program, input));
-  TokenTiles tokens(tb, op, views, chunk, valueBlock, first, columns);
+  auto tilesAt = [&](int64_t count, Value step) {
+    return TokenTiles(tb, op, views, count, valueBlock, step, columns);
+  };
+  TokenTiles tokens = tilesAt(chunk, first);
   SmallVector<Value> outputs;
   FailureOr<SmallVector<Value>> next = failure();
-  if (isStepwise) {
+  if (isStepwise)
     next = StepForm(tb, tokens, valueBlock).emit(op, start, states, outputs);
-  } else if (isCoupled) {
+  else if (isCoupled)
     next = CoupledForm(tb, tokens, op, chunk).emit(states, outputs);
-  } else {
-    ChunkForm form(tb, tokens, chunk, stateType.getDimSize(0), valueBlock);
-    Value entered = op.getMiniBatch() ? op.getEntryStateArgument(0) : Value();
-    form.collect(chain, start, entered, reads);
-    FailureOr<Value> state = form.emit(states.front(), outputs);
-    if (succeeded(state))
-      next = SmallVector<Value>{*state};
-  }
+  else
+    next = chains->emit(tb, tokens, tilesAt, chunk, valueBlock, first, states,
+                        outputs);
   if (failed(next))
     return failure();
   for (auto [i, output] : llvm::enumerate(outputs)) {
@@ -451,7 +419,7 @@ void EntryConverter::emitPlainSteps(tile::ProgramOp program) {
 
 FailureOr<tile::ProgramOp> EntryConverter::convert() {
   if (failed(findRecurrence()) || failed(collectArrays()) ||
-      failed(collectReads()))
+      failed(chooseForm()))
     return failure();
   tile::ProgramOp program = createProgram();
   if (isPlain)

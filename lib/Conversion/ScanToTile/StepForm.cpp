@@ -151,34 +151,40 @@ Value StepForm::emitRead(scan::ReadOp read) {
   return tb.mul(out, tb.constant(type, scale));
 }
 
+void StepForm::enter(Value state, Value tile) {
+  tileOf[state] = tile;
+  tokens.define(state, tile);
+}
+
+LogicalResult StepForm::step(Operation *op) {
+  if (auto factor = dyn_cast<scan::StateOpInterface>(op)) {
+    auto type = cast<RankedTensorType>(factor.getStateResult().getType());
+    keys = type.getDimSize(0);
+    columns = std::min(valueBlock, type.getDimSize(1));
+    current = stateOf(factor.getStateOperand().get());
+    if (!current)
+      return failure();
+    factor.contributeToChunk(*this);
+    if (!current)
+      return failure();
+    enter(factor.getStateResult(), current);
+  } else if (auto read = dyn_cast<scan::ReadOp>(op)) {
+    Value out = emitRead(read);
+    if (!out)
+      return failure();
+    tokens.define(read.getResult(), out);
+  }
+  return success();
+}
+
 FailureOr<SmallVector<Value>> StepForm::emit(scan::RecurrenceOp op, Value start,
                                              ValueRange states,
                                              SmallVectorImpl<Value> &outputs) {
-  for (auto [i, state] : llvm::enumerate(states)) {
-    Value argument = i == 0 ? start : Value(op.getStateArgument(i));
-    tileOf[argument] = state;
-    tokens.define(argument, state);
-  }
-  for (Operation &inner : op.getStepBlock()->without_terminator()) {
-    if (auto factor = dyn_cast<scan::StateOpInterface>(inner)) {
-      auto type = cast<RankedTensorType>(factor.getStateResult().getType());
-      keys = type.getDimSize(0);
-      columns = std::min(valueBlock, type.getDimSize(1));
-      current = stateOf(factor.getStateOperand().get());
-      if (!current)
-        return failure();
-      factor.contributeToChunk(*this);
-      if (!current)
-        return failure();
-      tileOf[factor.getStateResult()] = current;
-      tokens.define(factor.getStateResult(), current);
-    } else if (auto read = dyn_cast<scan::ReadOp>(inner)) {
-      Value out = emitRead(read);
-      if (!out)
-        return failure();
-      tokens.define(read.getResult(), out);
-    }
-  }
+  for (auto [i, state] : llvm::enumerate(states))
+    enter(i == 0 ? start : Value(op.getStateArgument(i)), state);
+  for (Operation &inner : op.getStepBlock()->without_terminator())
+    if (failed(step(&inner)))
+      return failure();
   SmallVector<Value> next;
   for (auto [i, yielded] : llvm::enumerate(op.getYield().getValues())) {
     Value value = yielded;

@@ -5,7 +5,7 @@
 // The recurrent form: the step's region op by op, each factor applied to its
 // state in turn. It takes what has no chunk form, or is dearer as a chunk of
 // one: decays of parts of the state, several states, outputs that are computed
-// from reads.
+// from reads. Chunks of several states step through states of one number so.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,6 +33,14 @@ public:
   emit(scan::RecurrenceOp op, mlir::Value start, mlir::ValueRange states,
        llvm::SmallVectorImpl<mlir::Value> &outputs);
 
+  /// Begins a step with states of these tiles.
+  void enter(mlir::Value state, mlir::Value tile);
+  /// Takes a factor or a read; other ops are evaluated where they are needed.
+  mlir::LogicalResult step(mlir::Operation *op);
+  /// The tile of a state of the step, or what was read of one. Null, with a
+  /// diagnostic, if there is none.
+  mlir::Value stateOf(mlir::Value stepValue);
+
   void addDecay(mlir::Value logGate, scan::DecayAlong along) override;
   void addErase(mlir::Value of, mlir::Value read, mlir::Value write,
                 mlir::Value strength) override;
@@ -40,7 +48,6 @@ public:
                  mlir::Value scale) override;
 
 private:
-  mlir::Value stateOf(mlir::Value stepValue);
   mlir::Value emitRead(scan::ReadOp read);
   bool isWholeRow(mlir::Value key) const;
   mlir::Value stackRanks(mlir::Value stepValue, Along along);

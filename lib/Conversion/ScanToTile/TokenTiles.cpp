@@ -39,8 +39,13 @@ Value TokenTiles::get(Value stepValue, int64_t rank, Along along) {
   auto key = std::make_tuple(stepValue, rank, int(along));
   if (Value tile = known.lookup(key))
     return tile;
-  if (Value tile = defined.lookup(stepValue))
-    return tile;
+  if (Value tile = defined.lookup(stepValue)) {
+    if (rank < 0)
+      return tile;
+    emitError(stepValue.getLoc(), "the elements of what is read of a state "
+                                  "cannot be taken one by one");
+    return {};
+  }
   Value tile;
   if (auto argument = dyn_cast<BlockArgument>(stepValue)) {
     unsigned states = op.getNumStates() + op.getNumEntryStates();
@@ -172,12 +177,19 @@ std::optional<int64_t> prism::rowOf(Operation *producer) {
   return offsets[0];
 }
 
-/// The scalar of a state or a read of one element.
+/// The scalar of a state or a read of one element, or of what is computed of
+/// one element by element.
 Value TokenTiles::onlyElement(tensor::ExtractOp extract) {
-  Value tile = defined.lookup(extract.getTensor());
-  if (!tile || cast<RankedTensorType>(tile.getType()).getNumElements() != 1)
+  Value tensor = extract.getTensor();
+  if (cast<RankedTensorType>(tensor.getType()).getNumElements() != 1)
     return {};
-  return tb.create<tile::SumColumnsOp>(tb.vector(1), tile);
+  Value tile = defined.lookup(tensor);
+  Operation *producer = tensor.getDefiningOp();
+  if (!tile && producer && OpTrait::hasElementwiseMappableTraits(producer))
+    tile = get(tensor, -1, Along::key);
+  if (!tile)
+    return {};
+  return tb.create<tile::SumColumnsOp>(tb.vector(chunk), tile);
 }
 
 /// A row is a rank of its source.
@@ -290,10 +302,11 @@ Value TokenTiles::refine(scan::RefineOp loop, int64_t rank, Along along) {
 }
 
 /// Zero on rows past the end without further ado: computed from loads (which
-/// are zero there) by ops that keep zeros.
+/// are zero there) by ops that keep zeros. States are not zero there.
 bool TokenTiles::isInert(Value stepValue) {
-  if (isa<BlockArgument>(stepValue))
-    return true;
+  if (auto argument = dyn_cast<BlockArgument>(stepValue))
+    return argument.getArgNumber() >=
+           op.getNumStates() + op.getNumEntryStates();
   Operation *producer = stepValue.getDefiningOp();
   if (matchPattern(producer, m_AnyZeroFloat()))
     return true;

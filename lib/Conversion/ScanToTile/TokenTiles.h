@@ -41,8 +41,9 @@ public:
   /// has none). Null, with a diagnostic, when it cannot be a tile.
   mlir::Value get(mlir::Value stepValue, int64_t rank, Along along);
 
-  /// Says what a value is that depends on states: a state of the step (K x V)
-  /// or what is read of one (1 x V). Others are computed from inputs.
+  /// Says what a value is that depends on states: of one token a state (K x V)
+  /// or what is read of one (1 x V), of a chunk what is read, or a state of one
+  /// number (C x V). Others are computed from inputs and from these.
   void define(mlir::Value stepValue, mlir::Value tile) {
     defined[stepValue] = tile;
   }

@@ -41,12 +41,44 @@ func.func @not_a_factor(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1
 
 // -----
 
-func.func @output_is_no_read(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
-  // expected-error @below {{'scan.recurrence' op an output that is no read has no chunk form yet; the recurrent schedule takes it}}
+func.func @output_is_a_state(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
   %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btk") finals("nhkv")
       plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
   ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):
-    scan.yield %S, %kt : tensor<4x4xf32>, tensor<4xf32>
+    %row = tensor.extract_slice %S[0, 0] [1, 4] [1, 1] : tensor<4x4xf32> to tensor<4xf32>
+    // expected-error @below {{'arith.mulf' op an output is made of the state itself, not of what is read of it; the recurrent schedule takes it}}
+    %y = arith.mulf %row, %kt : tensor<4xf32>
+    scan.yield %S, %y : tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
+  return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
+func.func @query_of_a_read(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
+  %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv")
+      plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
+  ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    %x = scan.read %S query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    // expected-error @below {{'scan.read' op a query is made of the state, which is not known before the chunk is computed; the recurrent schedule takes it}}
+    %y = scan.read %S query %x : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %S, %y : tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
+  return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
+func.func @element_of_a_read(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
+  %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv")
+      plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
+  ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    %c1 = arith.constant 1 : index
+    // expected-error @below {{the elements of what is read of a state cannot be taken one by one}}
+    %x = scan.read %S query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    %e = tensor.extract %x[%c1] : tensor<4xf32>
+    %y = tensor.splat %e : tensor<4xf32>
+    scan.yield %S, %y : tensor<4x4xf32>, tensor<4xf32>
   } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
   return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
 }
@@ -143,15 +175,93 @@ func.func @split_output_norm(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tenso
 
 // -----
 
-func.func @several_in_chunks(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x1xf32>) attributes {scan.entry = "forward"} {
-  // expected-error @below {{'scan.recurrence' op several states have no chunk form yet; the recurrent schedule takes them}}
-  %o, %s:2 = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv", "nhky")
+func.func @value_of_another_state(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
+  %o, %s:2 = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv", "nhkv")
       plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
-  ^bb0(%S: tensor<4x4xf32>, %z: tensor<4x1xf32>, %kt: tensor<4xf32>):
+  ^bb0(%S: tensor<4x4xf32>, %Z: tensor<4x4xf32>, %kt: tensor<4xf32>):
     %y = scan.read %S query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
-    scan.yield %S, %z, %y : tensor<4x4xf32>, tensor<4x1xf32>, tensor<4xf32>
-  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>, tensor<?x1x4x1xf32>)
-  return %o, %s#0, %s#1 : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x1xf32>
+    // expected-error @below {{'scan.inject' op a coefficient of state 2 is made of state 1, which is not known before the chunk is computed; the recurrent schedule takes it}}
+    %0 = scan.inject %Z key %kt value %y : tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>
+    scan.yield %S, %0, %y : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>)
+  return %o, %s#0, %s#1 : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
+func.func @erases_what_another_holds(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
+  %o, %s:2 = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv", "nhkv")
+      plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
+  ^bb0(%S: tensor<4x4xf32>, %Z: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    %y = scan.read %S query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    %one = arith.constant 1.0 : f32
+    // expected-error @below {{'scan.erase' op state 2 reads another state than itself; the recurrent schedule takes it}}
+    %0 = scan.erase %Z of %S read %kt write %kt strength %one : tensor<4x4xf32> of tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>, f32
+    scan.yield %S, %0, %y : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>)
+  return %o, %s#0, %s#1 : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
+func.func @states_that_meet(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
+  // expected-error @below {{'scan.recurrence' op state 2 is no chain of factors, nor a number made of inputs alone; the recurrent schedule takes it}}
+  %o, %s:2 = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv", "nhkv")
+      plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
+  ^bb0(%S: tensor<4x4xf32>, %Z: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    %y = scan.read %S query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    %0 = arith.addf %Z, %S : tensor<4x4xf32>
+    scan.yield %S, %0, %y : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>)
+  return %o, %s#0, %s#1 : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
+func.func @read_beside_the_chain(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
+  %o, %s:2 = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv", "nhkv")
+      plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
+  ^bb0(%S: tensor<4x4xf32>, %Z: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    %0 = scan.inject %Z key %kt value %kt : tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>
+    %1 = scan.inject %S key %kt value %kt : tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>
+    // expected-error @below {{'scan.read' op a read is of a state that no next state is made of; the recurrent schedule takes it}}
+    %y = scan.read %1 query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %S, %0, %y : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>)
+  return %o, %s#0, %s#1 : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
+func.func @values_first(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
+  // expected-error @below {{'scan.recurrence' op state 2 has values first, which chunks of several states do not take; the recurrent schedule takes it}}
+  %o, %s:2 = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv", "nhkv")
+      plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
+  ^bb0(%S: tensor<4x4xf32>, %Z: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    %y = scan.read %S query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    %e0 = tensor.empty() : tensor<4x4xf32>
+    %t = linalg.transpose ins(%Z : tensor<4x4xf32>) outs(%e0 : tensor<4x4xf32>) permutation = [1, 0]
+    %1 = scan.inject %t key %kt value %kt : tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>
+    %0 = linalg.transpose ins(%1 : tensor<4x4xf32>) outs(%e0 : tensor<4x4xf32>) permutation = [1, 0]
+    scan.yield %S, %0, %y : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>)
+  return %o, %s#0, %s#1 : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
+func.func @numbers_only(%k: tensor<?x?xf32>) -> (tensor<?x?x1xf32>, tensor<?x1x1x1xf32>, tensor<?x1x1x1xf32>) attributes {scan.entry = "forward"} {
+  // expected-error @below {{'scan.recurrence' op no state is a chain of factors; the recurrent schedule takes it}}
+  %o, %s:2 = scan.recurrence ins(%k as "bt" : tensor<?x?xf32>) outs("btv") finals("nhkv", "nhkv")
+      plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
+  ^bb0(%S: tensor<1x1xf32>, %Z: tensor<1x1xf32>, %kt: f32):
+    %one = arith.constant dense<1.0> : tensor<1xf32>
+    %0 = math.tanh %S : tensor<1x1xf32>
+    %1 = arith.addf %Z, %0 : tensor<1x1xf32>
+    %y = scan.read %1 query %one : tensor<1x1xf32>, tensor<1xf32> -> tensor<1xf32>
+    scan.yield %0, %1, %y : tensor<1x1xf32>, tensor<1x1xf32>, tensor<1xf32>
+  } -> (tensor<?x?x1xf32>), (tensor<?x1x1x1xf32>, tensor<?x1x1x1xf32>)
+  return %o, %s#0, %s#1 : tensor<?x?x1xf32>, tensor<?x1x1x1xf32>, tensor<?x1x1x1xf32>
 }
 
 // -----

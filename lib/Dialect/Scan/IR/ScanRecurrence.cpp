@@ -67,34 +67,6 @@ std::pair<int64_t, int64_t> prism::scan::getKeysAndValues(RecurrenceOp op,
                                  : std::pair(first, second);
 }
 
-Operation *prism::scan::findFactorWithoutChunkForm(RecurrenceOp op,
-                                                   std::string &reason) {
-  // Mini-batches are chunks; what they do not take is the lowering's to say.
-  if (op.getMiniBatch())
-    return nullptr;
-  if (op.getNumStates() > 1) {
-    reason = "several states have no chunk form yet; the recurrent schedule "
-             "takes them";
-    return op;
-  }
-  for (Value output : op.getYield().getValues().drop_front())
-    if (Operation *producer = output.getDefiningOp();
-        !isa_and_present<ReadOp>(producer)) {
-      reason = "an output that is no read has no chunk form yet; the recurrent "
-               "schedule takes it";
-      return producer ? producer : op;
-    }
-  FailureOr<SmallVector<StateOpInterface>> chain = getFactorChain(op, 0);
-  if (failed(chain))
-    return nullptr; // reported by the lowering
-  for (StateOpInterface factor : *chain)
-    if (!factor.hasChunkForm(reason)) {
-      reason += "; the recurrent schedule takes it";
-      return factor;
-    }
-  return nullptr;
-}
-
 //===----------------------------------------------------------------------===//
 // Syntax
 //===----------------------------------------------------------------------===//

@@ -40,6 +40,8 @@ static PlanAttr cpuPlan(RecurrenceOp op, Schedule schedule,
                          /*stages=*/1);
   };
   if (schedule == Schedule::recurrent) {
+    if (op.getNumStates() > 1) // stepped together, each as a whole
+      return plan(1, 0);
     auto [keys, values] = getKeysAndValues(op, 0);
     return plan(
         1, recurrentValueBlock(keys, values, state.getElementTypeBitWidth()));

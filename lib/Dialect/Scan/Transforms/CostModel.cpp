@@ -16,13 +16,13 @@ static constexpr int64_t candidates[] = {4, 8, 16, 32, 64};
 ArrayRef<int64_t> prism::scan::chunkCandidates() { return candidates; }
 
 namespace {
-/// Counts one chunk, or one step, of a block of value columns.
+/// Counts one chunk, or one step, of a block of one state's value columns.
 class Counter {
 public:
-  Counter(const ScanWork &work, VectorRegisters registers, int64_t columns)
+  Counter(const ChainWork &work, int64_t lanes, VectorRegisters registers,
+          int64_t columns)
       : work(work), wide(registers.count >= 32), registers(registers.count),
-        lanes(registers.lanes(work.elementBits)),
-        valueVectors(divideCeil(columns, lanes)),
+        lanes(lanes), valueVectors(divideCeil(columns, lanes)),
         keyVectors(divideCeil(work.keys, lanes)) {}
 
   CPUCounts step();
@@ -42,9 +42,8 @@ private:
   void writeState(int64_t rows, bool decayed);
   void updateState(int64_t chunk);
   void gates(int64_t chunk);
-  void elements(int64_t chunk);
 
-  const ScanWork &work;
+  const ChainWork &work;
   bool wide;
   int64_t registers, lanes, valueVectors, keyVectors;
   CPUCounts counts;
@@ -77,6 +76,8 @@ void Counter::product(int64_t rows, int64_t depth) {
 /// of one vector, from the tile on that has the first seen element.
 void Counter::coupling(int64_t chunk, int64_t rowsPerStep,
                        int64_t columnsPerStep) {
+  if (work.sharesScores)
+    return;
   int64_t rows = chunk * rowsPerStep, columns = chunk * columnsPerStep,
           height = std::min(rows, registers / 2), computed = 0;
   for (int64_t column = 0; column < columns; column += lanes) {
@@ -84,13 +85,13 @@ void Counter::coupling(int64_t chunk, int64_t rowsPerStep,
     computed += rows - first;
     add(CPUWork::Tile, divideCeil(rows - first, height));
   }
-  if (work.decay == ScanWork::Decay::key) {
+  if (work.decay == ChainWork::Decay::key) {
     add(CPUWork::DecayedProduct, 2.0 * computed * work.keys);
     return;
   }
   add(CPUWork::MaskedProduct, double(computed) * work.keys);
   add(CPUWork::Elementwise, computed);
-  if (work.decay == ScanWork::Decay::scalar)
+  if (work.decay == ChainWork::Decay::scalar)
     add(CPUWork::Function, computed);
 }
 
@@ -113,6 +114,8 @@ void Counter::solve(int64_t rows) {
 /// A writer's keys, turned and decayed, times its values.
 void Counter::writeState(int64_t rows, bool decayed) {
   add(CPUWork::Product, double(work.keys) * valueVectors * rows);
+  if (work.sharesScores)
+    return;
   add(CPUWork::Transpose, work.keys * vectors(rows));
   if (decayed)
     add(CPUWork::Elementwise, rows * keyVectors);
@@ -129,28 +132,18 @@ void Counter::updateState(int64_t chunk) {
 }
 
 void Counter::gates(int64_t chunk) {
-  if (work.decay == ScanWork::Decay::scalar)
+  if (work.sharesScores)
+    return;
+  if (work.decay == ChainWork::Decay::scalar)
     add(CPUWork::Function, 2 * vectors(chunk));
-  if (work.decay == ScanWork::Decay::key) {
+  if (work.decay == ChainWork::Decay::key) {
     add(CPUWork::Function, chunk * keyVectors);
     add(CPUWork::Elementwise, 6.0 * chunk * keyVectors);
   }
 }
 
-/// What is done to the inputs: rows of their own, or one of all steps where a
-/// step has a number.
-void Counter::elements(int64_t chunk) {
-  auto rows = [&](int64_t extent) {
-    return extent == 1 ? vectors(chunk) : chunk * vectors(extent);
-  };
-  for (int64_t extent : work.functions)
-    add(CPUWork::Function, rows(extent));
-  for (int64_t extent : work.conversions)
-    add(CPUWork::Elementwise, rows(extent));
-}
-
 CPUCounts Counter::chunk(int64_t steps) {
-  bool decayed = work.decay != ScanWork::Decay::none;
+  bool decayed = work.decay != ChainWork::Decay::none;
   if (work.erases) {
     product(steps * work.erases, work.keys);
     for (int64_t w = 0; w < work.writers; ++w) {
@@ -177,8 +170,6 @@ CPUCounts Counter::chunk(int64_t steps) {
     writeState(steps, decayed);
   updateState(steps);
   gates(steps);
-  elements(steps);
-  add(CPUWork::Chunk, 1);
   return counts;
 }
 
@@ -189,29 +180,57 @@ CPUCounts Counter::step() {
   add(CPUWork::StepUpdate, state);
   if (written > 1)
     add(CPUWork::Product, (written - 1) * state);
-  if (work.decay == ScanWork::Decay::key) {
+  if (work.decay == ChainWork::Decay::key) {
     add(CPUWork::Product, state);
     add(CPUWork::Function, keyVectors);
-  } else if (work.decay == ScanWork::Decay::scalar) {
+  } else if (work.decay == ChainWork::Decay::scalar) {
     add(CPUWork::Function, 1);
   }
-  elements(1);
-  add(CPUWork::Chunk, 1);
+  return counts;
+}
+
+/// What is done beside the states: to the inputs and to what was read, in rows
+/// of their own, or one of all steps where a step has a number; and to states
+/// of one number, one step after the other.
+static CPUCounts beside(const ScanWork &work, int64_t lanes, int64_t steps) {
+  CPUCounts counts;
+  auto rows = [&](int64_t extent) {
+    return extent == 1 ? divideCeil(steps, lanes)
+                       : steps * divideCeil(extent, lanes);
+  };
+  for (int64_t extent : work.functions)
+    counts[CPUWork::Function] += rows(extent);
+  for (int64_t extent : work.conversions)
+    counts[CPUWork::Elementwise] += rows(extent);
+  if (steps > 1) {
+    counts[CPUWork::Function] += steps * work.numberFunctions;
+    counts[CPUWork::Elementwise] += steps * work.numberOps;
+  }
+  counts[CPUWork::Chunk] += 1;
   return counts;
 }
 
 CPUCounts prism::scan::countWork(const ScanWork &work, const PlanShape &plan,
                                  VectorRegisters registers, int64_t steps,
                                  double cacheBytes) {
-  int64_t width = plan.valueBlock ? plan.valueBlock : work.values;
+  int64_t width = plan.valueBlock ? plan.valueBlock : work.values,
+          lanes = registers.lanes(work.elementBits);
   bool stepping = plan.schedule == Schedule::recurrent || plan.chunk == 1;
   double times = stepping ? steps : divideCeil(steps, plan.chunk);
   CPUCounts counts;
-  for (int64_t first = 0; first < work.values; first += width) {
-    Counter counter(work, registers, std::min(width, work.values - first));
-    CPUCounts once = stepping ? counter.step() : counter.chunk(plan.chunk);
+  auto add = [&](const CPUCounts &once) {
     for (size_t i = 0; i < kNumCPUWork; ++i)
       counts.of[i] += times * once.of[i];
+  };
+  auto addState = [&](const ChainWork &chain, int64_t columns) {
+    Counter counter(chain, lanes, registers, columns);
+    add(stepping ? counter.step() : counter.chunk(plan.chunk));
+  };
+  for (int64_t first = 0; first < work.values; first += width) {
+    addState(work, std::min(width, work.values - first));
+    for (const ChainWork &other : work.others) // not split
+      addState(other, other.values);
+    add(beside(work, lanes, stepping ? 1 : plan.chunk));
   }
   double bytes = work.bytes * steps;
   bool near = bytes * work.valueHeads * work.batch <= cacheBytes;
@@ -254,12 +273,17 @@ int64_t prism::scan::recurrentValueBlock(int64_t keys, int64_t values,
          kColumns;
 }
 
+/// Several states are stepped together, each as a whole.
+static int64_t steppedBlock(const ScanWork &work) {
+  return work.others.empty() && !work.numberOps
+             ? recurrentValueBlock(work.keys, work.values, work.elementBits)
+             : 0;
+}
+
 int64_t prism::scan::stepsUpTo(const ScanWork &work, int64_t chunk,
                                ArrayRef<CPUCosts> levels) {
   PlanShape chunked{Schedule::chunk, chunk, 0};
-  PlanShape stepped{
-      Schedule::recurrent, 1,
-      recurrentValueBlock(work.keys, work.values, work.elementBits)};
+  PlanShape stepped{Schedule::recurrent, 1, steppedBlock(work)};
   // What stepping loses to chunks at a length, on the level where it loses
   // most, less what chunks lose to stepping.
   auto loss = [&](int64_t steps) {
@@ -308,9 +332,8 @@ std::string prism::scan::describePredictions(const ScanWork &work,
   if (chosen.schedule == Schedule::chunk && !listed)
     say(chosen, "chunk " + Twine(chosen.chunk));
   say({Schedule::recurrent, 1,
-       chosen.schedule == Schedule::recurrent
-           ? chosen.valueBlock
-           : recurrentValueBlock(work.keys, work.values, work.elementBits)},
+       chosen.schedule == Schedule::recurrent ? chosen.valueBlock
+                                              : steppedBlock(work)},
       "recurrent");
   text.pop_back();
   return text;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
+#include "Prism/Dialect/Scan/IR/ChunkStates.h"
 #include "Prism/Dialect/Scan/Transforms/CostModel.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -18,20 +19,19 @@ static int64_t elementsOf(Type type) {
   return tensor ? tensor.getNumElements() : 1;
 }
 
-/// Erases, writers, reads and decays of the chain; false for a decay that has
+/// Erases, writers and decays of the chain; false for a decay that has
 /// no chunk form.
-static bool addChain(RecurrenceOp op, ArrayRef<StateOpInterface> chain,
-                     ScanWork &work) {
+static bool addChain(ArrayRef<StateOpInterface> chain, ChainWork &work) {
   llvm::SmallDenseSet<Value> erased; // keys of rank 1
   for (StateOpInterface element : chain) {
     Operation *factor = element;
     if (auto decay = dyn_cast<DecayOp>(factor)) {
       if (decay.getAlong() == DecayAlong::key)
-        work.decay = ScanWork::Decay::key;
+        work.decay = ChainWork::Decay::key;
       else if (decay.getAlong() != DecayAlong::scalar)
         return false;
-      else if (work.decay == ScanWork::Decay::none)
-        work.decay = ScanWork::Decay::scalar;
+      else if (work.decay == ChainWork::Decay::none)
+        work.decay = ChainWork::Decay::scalar;
     } else if (auto erase = dyn_cast<EraseOp>(factor)) {
       work.erases += ranksOf(erase.getWrite());
       if (ranksOf(erase.getWrite()) == 1)
@@ -42,8 +42,52 @@ static bool addChain(RecurrenceOp op, ArrayRef<StateOpInterface> chain,
         work.writers += ranksOf(inject.getKey());
     }
   }
-  op.getBody().walk([&](ReadOp) { ++work.reads; });
   return true;
+}
+
+/// Reads of the chain's states.
+static int64_t countReads(Value start, ArrayRef<StateOpInterface> chain) {
+  SmallVector<Value> states = {start};
+  for (StateOpInterface factor : chain)
+    states.push_back(factor.getStateResult());
+  int64_t reads = 0;
+  for (Value state : states)
+    reads += llvm::count_if(state.getUsers(), llvm::IsaPred<ReadOp>);
+  return reads;
+}
+
+/// Elementwise ops of outputs on what was read, and those that states of one
+/// number are made of.
+static void addComputed(RecurrenceOp op, const ChunkStates &states,
+                        ScanWork &work) {
+  auto isMath = [](Operation *op) {
+    return isa<math::MathDialect>(op->getDialect()) &&
+           !isa<math::AbsFOp, math::FmaOp>(op);
+  };
+  auto visit = [&](ValueRange values, llvm::function_ref<bool(Value)> isKnown,
+                   llvm::function_ref<void(Operation *)> add) {
+    for (Value value : sourcesOf(op, values, isKnown))
+      if (Operation *producer = value.getDefiningOp();
+          producer && OpTrait::hasElementwiseMappableTraits(producer) &&
+          !isa<arith::ExtFOp, arith::TruncFOp, arith::ConstantOp>(producer))
+        add(producer);
+  };
+  auto outputs = op.getYield().getValues().drop_front(op.getNumStates());
+  visit(
+      outputs, [](Value v) { return bool(v.getDefiningOp<ReadOp>()); },
+      [&](Operation *producer) {
+        if (!isMath(producer))
+          work.conversions.push_back(
+              elementsOf(producer->getResult(0).getType()));
+      });
+  SmallVector<Value> numbers;
+  for (unsigned state : states.stepped)
+    numbers.push_back(op.getYield().getValues()[state]);
+  visit(
+      numbers, [](Value) { return false; },
+      [&](Operation *producer) {
+        ++(isMath(producer) ? work.numberFunctions : work.numberOps);
+      });
 }
 
 /// Functions that a step takes of its inputs. The decays' own exponentials are
@@ -95,19 +139,32 @@ static void addArray(Type type, StringRef axes, ScanWork &work) {
 }
 
 std::optional<ScanWork> ScanWork::of(RecurrenceOp op) {
-  if (op.getNumStates() != 1)
+  ChunkStates states(op);
+  std::string reason;
+  if (op.getNumStates() > 1 &&
+      (op.getMiniBatch() || findFactorWithoutChunkForm(op, reason)))
     return std::nullopt;
-  FailureOr<SmallVector<StateOpInterface>> chain = getFactorChain(op, 0);
-  if (failed(chain) || chain->empty())
-    return std::nullopt;
+  SmallVector<ChainWork> chains;
+  for (unsigned state : states.chained) {
+    FailureOr<SmallVector<StateOpInterface>> chain = getFactorChain(op, state);
+    if (failed(chain) || chain->empty())
+      return std::nullopt;
+    ChainWork &work = chains.emplace_back();
+    std::tie(work.keys, work.values) = getKeysAndValues(op, state);
+    work.reads = countReads(chain->front().getStateOperand().get(), *chain);
+    if (!addChain(*chain, work))
+      return std::nullopt;
+    for (unsigned before : states.chained)
+      work.sharesScores |= before < state && haveSameScores(op, before, state);
+  }
   ScanWork work;
+  static_cast<ChainWork &>(work) = chains.front();
+  work.others.assign(chains.begin() + 1, chains.end());
   auto state = cast<RankedTensorType>(op.getStateArgument(0).getType());
-  std::tie(work.keys, work.values) = getKeysAndValues(op, 0);
   work.valueHeads = op.getNumValueHeads();
   work.elementBits = state.getElementType().isF64() ? 64 : 32;
   work.steps = kAssumedSteps;
-  if (!addChain(op, *chain, work))
-    return std::nullopt;
+  addComputed(op, states, work);
   addFunctions(op, work);
   for (auto [i, input] : llvm::enumerate(op.getInputs()))
     addArray(input.getType(), op.getInputAxes(i), work);

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prism/Analysis/StateFlow.h"
+#include "Prism/Dialect/Scan/IR/ChunkStates.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
 
 using namespace mlir;
@@ -34,18 +35,11 @@ bool prism::scan::isSerial(RecurrenceOp op) {
   analysis::StateFlow flow(op);
   if (flow.granularity() != Granularity::none)
     return false;
-  SmallVector<unsigned> given;
-  for (unsigned i = 0; i < op.getNumStates(); ++i) {
-    auto type = cast<RankedTensorType>(op.getStateArgument(i).getType());
-    // Given itself, it must be free of all others.
-    analysis::StateFlow alone(op, {}, {i});
-    if (type.getNumElements() == 1 &&
-        alone.nextStates[i]->dependence() == analysis::Dependence::none)
-      given.push_back(i);
-  }
-  analysis::StateFlow others(op, {}, given);
+  // States of one number that no other flows into are known before the others,
+  // which then only have to be affine in themselves.
+  SmallVector<unsigned> given = ChunkStates(op).stepped;
   return given.size() == op.getNumStates() ||
-         others.granularity() == Granularity::none;
+         analysis::StateFlow(op, {}, given).granularity() == Granularity::none;
 }
 
 namespace {

@@ -17,18 +17,31 @@
 
 namespace prism::scan {
 
-/// What one step of a recurrence of one state does, without a plan.
-struct ScanWork {
+/// What one step does to a state that is a chain of factors.
+struct ChainWork {
   enum class Decay { none, scalar, key };
 
-  int64_t keys = 0, values = 0, valueHeads = 1;
-  int64_t elementBits = 32;
+  int64_t keys = 0, values = 0;
   int64_t erases = 0;  // ranks, solved for together
   int64_t writers = 0; // ranks whose values are known before the chunk
   int64_t reads = 0;
   Decay decay = Decay::none;
+  /// Scores, decays and decayed keys are those of a state before it, and
+  /// computed once.
+  bool sharesScores = false;
+};
+
+/// What one step of a recurrence does, without a plan; the first state's chain,
+/// and what all have in common.
+struct ScanWork : ChainWork {
+  llvm::SmallVector<ChainWork> others; // the other states' chains
+  int64_t valueHeads = 1;
+  int64_t elementBits = 32;
+  /// States of one number that chunks are stepped through for: ops of a token,
+  /// and functions among them.
+  int64_t numberOps = 0, numberFunctions = 0;
   /// Elements of what exp, erf and the like are taken of in a step, and of what
-  /// is converted from or to 16 bits.
+  /// is converted from or to 16 bits or computed from reads.
   llvm::SmallVector<int64_t> functions, conversions;
   /// Inputs and outputs of a token and value head.
   double bytes = 0;
@@ -37,7 +50,7 @@ struct ScanWork {
 
   static constexpr int64_t kAssumedSteps = 4096;
 
-  /// Nothing for what the model does not describe: several states, decays per
+  /// Nothing for what the model does not describe: states that meet, decays per
   /// value or element, plain ops in the chain.
   static std::optional<ScanWork> of(RecurrenceOp op);
 };
