@@ -73,6 +73,20 @@ int64_t prism::mostHeadsAtOnce(const targetinfo::GPUInfo &gpu,
   return gpu.multiprocessors / blocksPerHead;
 }
 
+/// Whether a tile only becomes decays, which are computed with in f32.
+static bool isForDecays(Value tile) {
+  return llvm::all_of(tile.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<tile::DecayProductOp>(user))
+      return true;
+    if (auto dot = dyn_cast<tile::DecayedDotOp>(user))
+      return use.get() != dot.getLhs() && use.get() != dot.getRhs();
+    return user->getNumResults() == 1 &&
+           OpTrait::hasElementwiseMappableTraits(user) &&
+           isForDecays(user->getResult(0));
+  });
+}
+
 /// Operands are rounded to the inputs' type, which is bf16 or f16: f32 inputs
 /// are multiplied as f32. Null, and why, for others.
 static Type typeOfOperands(tile::ProgramOp program, std::string &whyNot) {
@@ -81,7 +95,8 @@ static Type typeOfOperands(tile::ProgramOp program, std::string &whyNot) {
     tile::ViewType view = load.getView().getType();
     auto loaded = cast<RankedTensorType>(load.getResult().getType());
     Type type = view.getElementType();
-    if (!view.hasTime() || loaded.getRank() < 2)
+    if (!view.hasTime() || loaded.getRank() < 2 ||
+        isForDecays(load.getResult()))
       return WalkResult::advance();
     bool isRounded = type.isBF16() || type.isF16();
     if (isRounded && (!found || found == type)) {
@@ -102,13 +117,6 @@ static Type typeOfOperands(tile::ProgramOp program, std::string &whyNot) {
   return found ? found : BFloat16Type::get(program.getContext());
 }
 
-/// Decays inside a contraction are no products of two tiles.
-static bool decaysChannels(tile::ProgramOp program) {
-  return program
-      .walk([](tile::DecayedDotOp) { return WalkResult::interrupt(); })
-      .wasInterrupted();
-}
-
 /// Functions of values are computed beside the state, whose registers they
 /// need: with two warpgroups of it ptxas serialises the products (C7512).
 static bool hasFunctionsOfValues(tile::ProgramOp program) {
@@ -117,10 +125,21 @@ static bool hasFunctionsOfValues(tile::ProgramOp program) {
     auto type = op->getNumResults() == 1
                     ? dyn_cast<RankedTensorType>(op->getResult(0).getType())
                     : RankedTensorType();
-    return isFunction && type && type.getRank() == 2 ? WalkResult::interrupt()
-                                                     : WalkResult::advance();
+    return isFunction && type && type.getRank() == 2 &&
+                   !isForDecays(op->getResult(0))
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
   });
   return result.wasInterrupted();
+}
+
+/// Decays per key take registers of the preparation, of which two warpgroups of
+/// the state leave it 96: it spills, and with systems ptxas serialises the
+/// products (C7518).
+static bool decaysKeys(tile::ProgramOp program) {
+  return program
+      .walk([](tile::DecayedDotOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
 }
 
 /// Whether so many consecutive blocks take the same steps. Those of a segment's
@@ -169,10 +188,6 @@ OwningOpRef<ModuleOp> prism::buildRoles(ModuleOp module,
   // Lowerings are called as functions here, not as passes that would load the
   // dialects they build.
   module.getContext()->loadAllAvailableDialects();
-  if (decaysChannels(*module.getOps<tile::ProgramOp>().begin())) {
-    whyNot = "a decay per key is multiplied in step by step";
-    return {};
-  }
   Type operands =
       typeOfOperands(*module.getOps<tile::ProgramOp>().begin(), whyNot);
   if (!operands)
@@ -190,6 +205,11 @@ OwningOpRef<ModuleOp> prism::buildRoles(ModuleOp module,
   int64_t columns = program.getValueBlock();
   if (columns > kValueColumns && hasFunctionsOfValues(program)) {
     whyNot = "functions of values leave too few registers for blocks of " +
+             std::to_string(columns) + " value columns";
+    return {};
+  }
+  if (columns > kValueColumns && decaysKeys(program)) {
+    whyNot = "decays per key leave too few registers for blocks of " +
              std::to_string(columns) + " value columns";
     return {};
   }

@@ -515,17 +515,27 @@ INSTANTIATE_TEST_SUITE_P(Families, Messages, testing::ValuesIn(kFamilies));
 
 const Row kStateRows[] = {
     {kStates,
-     "\"m\": [] },\n  \"let\": { \"next\": \"max(m + g, 0)\" },\n  \"steps\": [ ",
-     "\"m\": [], \"w\": [\"V\"] }, \"let\": { \"next\": \"max(m + g, 0)\" }, \"steps\": [ { \"erase\": { \"key\": \"q\", \"strength\": \"g\", \"state\": \"w\" } }, ",
+     "\"m\": [] },\n  \"let\": { \"next\": \"max(m + g, 0)\" },\n  \"steps\": "
+     "[ ",
+     "\"m\": [], \"w\": [\"V\"] }, \"let\": { \"next\": \"max(m + g, 0)\" }, "
+     "\"steps\": [ { \"erase\": { \"key\": \"q\", \"strength\": \"g\", "
+     "\"state\": \"w\" } }, ",
      "/steps/0/erase/state: an erase of state 'w', which has no axis K"},
     {kStates,
-     "\"m\": [] },\n  \"let\": { \"next\": \"max(m + g, 0)\" },\n  \"steps\": [ ",
-     "\"m\": [], \"w\": [\"V\"] }, \"let\": { \"next\": \"max(m + g, 0)\" }, \"steps\": [ { \"inject\": { \"key\": \"q\", \"value\": \"v\", \"state\": \"w\" } }, ",
-     "/steps/0/inject/key: state 'w' has no axis K: the key is 1, leave it out"},
+     "\"m\": [] },\n  \"let\": { \"next\": \"max(m + g, 0)\" },\n  \"steps\": "
+     "[ ",
+     "\"m\": [], \"w\": [\"V\"] }, \"let\": { \"next\": \"max(m + g, 0)\" }, "
+     "\"steps\": [ { \"inject\": { \"key\": \"q\", \"value\": \"v\", "
+     "\"state\": \"w\" } }, ",
+     "/steps/0/inject/key: state 'w' has no axis K: the key is 1, leave it "
+     "out"},
     {kStates,
-     "\"m\": [] },\n  \"let\": { \"next\": \"max(m + g, 0)\" },\n  \"steps\": [ ",
-     "\"m\": [], \"w\": [\"V\"] }, \"let\": { \"next\": \"max(m + g, 0)\" }, \"steps\": [ { \"inject\": { \"value\": \"g\", \"state\": \"w\" } }, ",
-     "/steps/0/inject/value: expected a value of axes [V] without a key; 'g' has []"},
+     "\"m\": [] },\n  \"let\": { \"next\": \"max(m + g, 0)\" },\n  \"steps\": "
+     "[ ",
+     "\"m\": [], \"w\": [\"V\"] }, \"let\": { \"next\": \"max(m + g, 0)\" }, "
+     "\"steps\": [ { \"inject\": { \"value\": \"g\", \"state\": \"w\" } }, ",
+     "/steps/0/inject/value: expected a value of axes [V] without a key; 'g' "
+     "has []"},
     {kStates, "\"z\": [\"K\"]", "\"z\": [\"V\", \"K\"]",
      "s.json:4:36: error: /states/z: expected a state of axes [K, V], [K], [V] "
      "or [], found [V, K]"},

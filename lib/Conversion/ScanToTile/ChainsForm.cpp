@@ -11,7 +11,8 @@ using namespace prism;
 /// with it.
 bool ChainsForm::isOn(const Chain &chain, Value state) {
   return state == chain.start ||
-         (op.getMiniBatch() && state == op.getEntryStateArgument(chain.state)) ||
+         (op.getMiniBatch() &&
+          state == op.getEntryStateArgument(chain.state)) ||
          llvm::any_of(chain.factors, [&](scan::StateOpInterface factor) {
            return factor.getStateResult() == state;
          });

@@ -21,7 +21,8 @@ namespace prism {
 class NumberStates {
 public:
   /// Makes the tiles of tokens from, as TokenTiles, the step of the first one.
-  using TilesAt = llvm::function_ref<TokenTiles(int64_t chunk, mlir::Value first)>;
+  using TilesAt =
+      llvm::function_ref<TokenTiles(int64_t chunk, mlir::Value first)>;
 
   NumberStates(TileBuilder &tb, scan::RecurrenceOp op,
                llvm::ArrayRef<unsigned> states);
@@ -34,9 +35,8 @@ public:
                            llvm::MutableArrayRef<mlir::Value> carried);
 
 private:
-  mlir::LogicalResult
-  stepToken(TokenTiles &token,
-            llvm::MutableArrayRef<mlir::Value> carried);
+  mlir::LogicalResult stepToken(TokenTiles &token,
+                                llvm::MutableArrayRef<mlir::Value> carried);
 
   TileBuilder &tb;
   scan::RecurrenceOp op;

@@ -44,8 +44,7 @@ public:
 
   Value exp() { return fma(power, rest, power); }
   Value expm1() {
-    return fma(power, rest,
-               arith::SubFOp::create(b, loc, power, number(1.0f)));
+    return fma(power, rest, arith::SubFOp::create(b, loc, power, number(1.0f)));
   }
 
 private:
@@ -55,9 +54,7 @@ private:
                                        DenseElementsAttr::get(vector, value));
     return arith::ConstantOp::create(b, loc, cast<TypedAttr>(value));
   }
-  Value number(float value) {
-    return constant(type, b.getF32FloatAttr(value));
-  }
+  Value number(float value) { return constant(type, b.getF32FloatAttr(value)); }
   Value less(Value left, Value right) {
     return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, left,
                                  right);
@@ -99,8 +96,8 @@ void tiletocpu::lowerExponentials(ModuleOp module) {
     for (Operation *op : needed ? ops : SmallVector<Operation *>()) {
       OpBuilder b(op);
       Exponential parts(b, op->getLoc(), op->getOperand(0));
-      op->replaceAllUsesWith(ValueRange{isa<math::ExpOp>(op) ? parts.exp()
-                                                             : parts.expm1()});
+      op->replaceAllUsesWith(
+          ValueRange{isa<math::ExpOp>(op) ? parts.exp() : parts.expm1()});
       op->erase();
     }
   }

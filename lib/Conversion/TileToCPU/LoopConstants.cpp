@@ -18,8 +18,8 @@ using namespace prism;
 /// end differ: they read as zero.
 static bool isParameterLoad(tile::ProgramOp program, tile::LoadOp load) {
   tile::ViewType view = load.getView().getType();
-  tile::ArgumentAttr argument = program.getArgument_(
-      cast<BlockArgument>(load.getView()).getArgNumber());
+  tile::ArgumentAttr argument =
+      program.getArgument_(cast<BlockArgument>(load.getView()).getArgNumber());
   bool ofTime = argument.getAxes().getValue().contains('t');
   bool oneStep =
       load.getOneStep() ||

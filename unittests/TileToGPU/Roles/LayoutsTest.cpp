@@ -140,4 +140,31 @@ TEST(SwizzledTiles, RowsMeetInNoBank) {
       }
 }
 
+const Wide kWide[] = {{64, 64}, {64, 80}, {64, 112}, {64, 128}};
+
+TEST(WideTiles, HoldEveryElementOnce) {
+  for (Wide tile : kWide) {
+    std::set<int64_t> bytes;
+    for (int64_t row = 0; row < tile.rows; ++row)
+      for (int64_t column = 0; column < tile.columns; ++column) {
+        int64_t byte = tile.byteOf(row, column);
+        EXPECT_EQ(byte % 4, 0);
+        EXPECT_TRUE(byte >= 0 && byte < tile.bytes());
+        EXPECT_TRUE(bytes.insert(byte).second) << row << " " << column;
+      }
+  }
+}
+
+/// Sixteen lanes read a pair each at once: four rows of eight columns.
+TEST(WideTiles, PairsOfAnAccumulatorMeetInNoBank) {
+  for (Wide tile : kWide)
+    for (int64_t row = 0; row < tile.rows; row += 4)
+      for (int64_t column = 0; column < tile.columns; column += 8) {
+        std::set<int64_t> banks;
+        for (int64_t i = 0; i < 16; ++i)
+          banks.insert(tile.byteOf(row + i / 4, column + i % 4 * 2) % 128 / 8);
+        EXPECT_EQ(banks.size(), 16u);
+      }
+}
+
 } // namespace

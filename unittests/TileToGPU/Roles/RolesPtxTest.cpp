@@ -37,6 +37,14 @@ const Budget kBudgets[] = {
     {"prism_l0", 128, 128, 384, 168, 218000},
     // Loads of six matrices.
     {"prism_l1", 64, 64, 512, 128, 204832},
+    // Decays per key.
+    {"gla", 64, 64, 512, 128, 232448},
+    {"gla", 128, 128, 384, 168, 232448},
+    {"kda", 64, 64, 512, 128, 232448},
+    {"kda", 128, 128, 384, 168, 232448},
+    {"gated_deltanet2", 64, 64, 512, 128, 232448},
+    {"gated_deltanet2", 128, 128, 384, 168, 232448},
+    {"rwkv7", 64, 64, 384, 168, 232448},
     // Powers of two beside the operands take registers.
     {"gated_deltanet", 64, 64, 512, 128, 205888, "f16"},
     {"retnet", 128, 128, 384, 168, 216640, "f16"},

@@ -189,6 +189,8 @@ void ComputeRole::emitOp(Operation *op) {
     return emitStore(store);
   if (auto invert = dyn_cast<InvertOp>(op))
     return emitInvert(invert);
+  if (auto dot = dyn_cast<DecayedDotOp>(op))
+    return emitDecayedDot(dot);
   if (op->getNumResults() == 1 && isTensor(op->getResult(0))) {
     if (tensorType(op->getResult(0)).getRank() == 1)
       return emitVectorOp(op);
@@ -214,6 +216,7 @@ void ComputeRole::emitReceive(ReceiveOp receive) {
       matrix.memory = at;
       matrix.powersInMemory = ports.powersOf(channel, i);
       matrix.layout = {type.getDimSize(0), type.getDimSize(1)};
+      matrix.shape = shapeOf(value);
       matrix.channel = channel;
     } else {
       Vector &vector = vectors[value];

@@ -160,6 +160,37 @@ private:
   mlir::Value decayOfFactors(DecayFactors &factors, int64_t r);
   bool decayVanishes(tile::DecayMatrixOp op, int64_t r) const;
   mlir::Value decayOfPairs(tile::DecayMatrixOp op, int64_t r);
+  // KeyDecays.cpp: decays that differ from key to key.
+  /// A slab's registers: 16 rows of a warp, 16 columns.
+  using SlabRegisters = llvm::SmallVector<mlir::Value, 8>;
+  llvm::SmallVector<mlir::Value> forEachSlab(
+      int64_t columns, mlir::ValueRange start,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)>
+          body);
+  SlabRegisters slabOf(mlir::Value tile);
+  bool isMadeBySlabs(mlir::Value tile);
+  void climb(int64_t level, SlabRegisters &totals, SlabRegisters *since,
+             SlabRegisters *until);
+  mlir::Value totalsOf(mlir::Value decays);
+  void multiplyByTotal(mlir::Value decays, mlir::Value number,
+                       mlir::Value counts, SlabRegisters &slab);
+  mlir::Value productAt(tile::DecayProductOp op, int64_t r);
+  Element lastOfProduct(tile::DecayProductOp op);
+  void emitSumColumns(tile::SumColumnsOp op);
+  void roundBySlabs(mlir::Value tile, Matrix &packed);
+
+  // DecayedDots.cpp
+  void emitDecayedDot(tile::DecayedDotOp op);
+  struct PairSums;
+  void dotWithinWarp(SlabRegisters totals, SlabRegisters &since,
+                     SlabRegisters &until, PairSums &sums);
+  void dotWithEarlierWarps(mlir::Value decays, const SlabRegisters &since,
+                           const SlabRegisters &until, PairSums &sums);
+  llvm::SmallVector<mlir::Value> diagonalOf(const PairSums &sums,
+                                            bool seesItself);
+  llvm::SmallVector<mlir::Value, 4> packSlab(const SlabRegisters &slab);
+  mlir::Value exchangeAt(mlir::Value row, mlir::Value half);
+
   struct Sum {
     mlir::Value high, low, token, place;
   };
@@ -177,6 +208,7 @@ private:
   mlir::Value evaluate(mlir::Operation *op, int64_t r);
   mlir::Value evaluateScaledSum(mlir::Operation *op, int64_t r);
   mlir::Value pairAt(mlir::Value tile, int64_t pair);
+  mlir::Value wideAt(mlir::Value tile, int64_t r);
   mlir::Value vectorAt(mlir::Value vector, Accumulator shape, int64_t r,
                        bool rows);
   bool readsLater(mlir::Value tile, mlir::Value channel);
@@ -189,6 +221,7 @@ private:
   llvm::SmallVector<mlir::Value> readPairs(const Matrix &matrix);
   llvm::SmallVector<mlir::Value> readFourPairs(const Matrix &matrix,
                                                int64_t first);
+  mlir::Value pieceOfSlab();
   void emitLoad(tile::LoadOp load);
   mlir::Value inBlock(const Slice &slice, Accumulator shape, int64_t r);
   llvm::SmallVector<mlir::Value, 2> tileIndex(Accumulator shape, int64_t r);
@@ -257,7 +290,11 @@ private:
   llvm::DenseMap<SumKey, Sum> sums;
   llvm::DenseMap<mlir::Operation *, DecayFactors> decayFactors;
   std::optional<int64_t> knownWarp; ///< in forEachWarp
-  bool scratchIsFree = true;        ///< of the last iteration
+  mlir::Value slabColumn;           ///< in forEachSlab: its first column
+  /// Of decays: what each warp's rows leave of each channel, in scratch.
+  llvm::DenseMap<mlir::Value, mlir::Value> totals;
+  mlir::Value exchange;      ///< of slabs between warps: scratch
+  bool scratchIsFree = true; ///< of the last iteration
   /// Inverses that are begun, and where their systems lie.
   llvm::SmallVector<std::pair<tile::InvertOp, mlir::Value>> inversions;
   /// What the present reader has read: elements of vectors, pairs of tiles.

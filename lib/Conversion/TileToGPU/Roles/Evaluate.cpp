@@ -121,13 +121,17 @@ Value ComputeRole::registerOf(Value tile, int64_t r) {
   case Matrix::Kind::Decay:
   case Matrix::Kind::Lazy:
     break;
+  case Matrix::Kind::Shared: // f32
+    return wideAt(tile, r);
   default:
     return matrix.registers[r];
   }
   // What has several readers is computed once. Decays of pairs are not kept:
   // they would take the registers of the products beside them.
-  bool isKept = !tile.hasOneUse() && (matrix.kind == Matrix::Kind::Lazy ||
-                                      decayFactors.contains(matrix.decay));
+  // What slabs are made of is computed for each.
+  bool isKept = !slabColumn && !tile.hasOneUse() &&
+                (matrix.kind == Matrix::Kind::Lazy ||
+                 decayFactors.contains(matrix.decay));
   if (isKept) {
     matrix.registers.resize(matrix.shape.registers());
     if (Value value = matrix.registers[r])
@@ -157,6 +161,11 @@ Value ComputeRole::evaluate(Operation *op, int64_t r) {
     SmallVector<Value, 2> index = tileIndex(shape, r);
     return unitAt(b, units, index[0], index[1], kernel.scalars);
   }
+  if (auto product = dyn_cast<DecayProductOp>(op))
+    return productAt(product, r);
+  if (slabColumn && isa<math::ExpOp>(op))
+    return in.exp2(b.mul(registerOf(op->getOperand(0), r),
+                         b.real(b.getF32Type(), kLog2E)));
   if (auto extend = dyn_cast<arith::ExtFOp>(op)) {
     auto [low, high] = in.unpackPair(pairAt(extend.getIn(), r / 2));
     Value value = r % 2 ? high : low;

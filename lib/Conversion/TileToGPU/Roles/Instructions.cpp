@@ -287,6 +287,19 @@ SmallVector<Value> Instructions::multiplyWarpTf32(ValueRange acc,
   return unpack(product);
 }
 
+SmallVector<Value> Instructions::multiplyWarp(ValueRange acc, ValueRange a,
+                                              ValueRange bOperand) {
+  Type result = LLVM::LLVMStructType::getLiteral(
+      b.getContext(), SmallVector<Type>(4, b.getF32Type()));
+  auto type = operands.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
+  Value product = NVVM::MmaOp::create(
+      b, result, a, bOperand, acc, ArrayRef<int64_t>{16, 8, 16}, std::nullopt,
+      std::nullopt, std::array<NVVM::MMATypes, 2>{type, type},
+      std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
+                                     NVVM::MMALayout::col});
+  return unpack(product);
+}
+
 SmallVector<Value> Instructions::loadMatrices(Value pointer, bool transposed) {
   auto *ctx = b.getContext();
   Type result = LLVM::LLVMStructType::getLiteral(

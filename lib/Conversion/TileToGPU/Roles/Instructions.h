@@ -89,6 +89,9 @@ public:
   llvm::SmallVector<mlir::Value>
   multiplyWarpTf32(mlir::ValueRange acc, llvm::ArrayRef<mlir::Value> a,
                    llvm::ArrayRef<mlir::Value> b);
+  /// acc (4 x f32) + A (4) B (2), m16n8k16 on packed pairs.
+  llvm::SmallVector<mlir::Value>
+  multiplyWarp(mlir::ValueRange acc, mlir::ValueRange a, mlir::ValueRange b);
   llvm::SmallVector<mlir::Value> loadMatrices(mlir::Value pointer,
                                               bool transposed);
   void storeMatrices(mlir::Value pointer, mlir::ValueRange four,

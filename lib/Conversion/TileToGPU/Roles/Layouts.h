@@ -30,6 +30,12 @@
 //   byte(r, c) = (c / 64) * rows * 128 + r * 128
 //              + ((c / 8) % 8 ^ r % 8) * 16 + (c % 8) * 2
 //
+// WIDE: a matrix of f32 in shared memory, rows of whole 128 bytes whose 32-byte
+// pieces are permuted by the row's number. The pairs of an accumulator's column
+// in four neighbouring rows lie in different banks.
+//
+//   byte(r, c) = r * row bytes + ((c / 8) ^ r % 4) * 32 + (c % 8) * 4
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef PRISM_LIB_CONVERSION_TILETOGPU_ROLES_LAYOUTS_H
@@ -78,6 +84,18 @@ struct Swizzled {
   int64_t byteOf(int64_t row, int64_t column) const {
     return column / kSlabColumns * slabBytes() + row * kSlabRowBytes +
            ((column / 8 % 8) ^ (row % 8)) * 16 + column % 8 * 2;
+  }
+};
+
+struct Wide {
+  int64_t rows, columns;
+
+  int64_t rowBytes() const {
+    return (columns * 4 + kSlabRowBytes - 1) / kSlabRowBytes * kSlabRowBytes;
+  }
+  int64_t bytes() const { return rows * rowBytes(); }
+  int64_t byteOf(int64_t row, int64_t column) const {
+    return row * rowBytes() + ((column / 8) ^ (row % 4)) * 32 + column % 8 * 4;
   }
 };
 

@@ -223,12 +223,43 @@ Value LoadRole::isAligned(const Slice &slice) {
 
 void LoadRole::copyMatrix(LoadOp load, Value to) {
   Slice slice = Slice::of(load);
+  if (tensorType(load.getResult()).getElementType().isF32())
+    return kernel.withOwnPlace(slice, in.opaque(b.i32(0)),
+                               [&] { copyWide(slice, to); });
   auto choice = scf::IfOp::create(b, TypeRange(), isAligned(slice), true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(choice.thenBlock());
   copySlabs(slice, to);
   b.setInsertionPointToStart(choice.elseBlock());
   copyElements(slice, to);
+}
+
+/// f32, in pieces of 16 bytes or, where rows are not aligned so, of 4.
+void LoadRole::copyWide(const Slice &slice, Value to) {
+  Wide layout{slice.extents[0], slice.extents[1]};
+  auto copy = [&](int64_t elements) {
+    int64_t perRow = layout.columns / elements;
+    repeat(layout.rows * perRow, [&](Value index) {
+      Value row = b.divide(index, perRow),
+            column = b.mul(b.remainder(index, perRow), b.i32(elements));
+      SmallVector<Value, 3> indices = kernel.viewIndices(slice, {row, column});
+      Value inside = kernel.elementInside(slice, indices);
+      Value piece = in.bitXor(b.divide(column, 8), b.remainder(row, 4));
+      Value byte = b.add(b.mul(row, b.i32(layout.rowBytes())),
+                         b.add(b.mul(piece, b.i32(32)),
+                               b.mul(b.remainder(column, 8), b.i32(4))));
+      Value size = b.i32(4 * elements);
+      in.copyAsync(in.advance(to, byte),
+                   kernel.safeAddress(slice, indices, inside), 4 * elements,
+                   inside ? b.select(inside, size, b.i32(0)) : size);
+    });
+  };
+  auto choice = scf::IfOp::create(b, TypeRange(), isAligned(slice), true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  copy(4);
+  b.setInsertionPointToStart(choice.elseBlock());
+  copy(1);
 }
 
 /// The chain reads values by whole slabs: the columns up to there are zero.
@@ -239,12 +270,7 @@ static int64_t widthOf(const Slice &slice) {
 /// A loop that stays one: this role has few registers and much time.
 scf::ForOp LoadRole::openLoop(Value first, int64_t count, int64_t step) {
   auto loop = scf::ForOp::create(b, first, b.i32(count), b.i32(step));
-  auto unroll = LLVM::LoopUnrollAttr::get(b.getContext(), b.getBoolAttr(true),
-                                          {}, {}, {}, {}, {}, {});
-  loop->setAttr("llvm.loop_annotation",
-                LLVM::LoopAnnotationAttr::get(b.getContext(), {}, {}, {},
-                                              unroll, {}, {}, {}, {}, {}, {},
-                                              {}, {}, {}, {}, {}));
+  keepRolled(loop);
   b.setInsertionPointToStart(loop.getBody());
   return loop;
 }

@@ -59,6 +59,7 @@ private:
   void copyBoxes(llvm::ArrayRef<Part> parts, mlir::Value barrier, bool arrives);
   void copyVector(tile::LoadOp load, mlir::Value to);
   void copyMatrix(tile::LoadOp load, mlir::Value to);
+  void copyWide(const Slice &slice, mlir::Value to);
   void copySlabs(const Slice &slice, mlir::Value to);
   mlir::Value rowsLeft(const Slice &slice, mlir::Value row, int64_t most);
   void copyElements(const Slice &slice, mlir::Value to);

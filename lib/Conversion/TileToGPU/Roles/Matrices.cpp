@@ -36,6 +36,8 @@ void ComputeRole::emitMatrixOp(Operation *op) {
     return emitDecay(decay);
   if (auto round = dyn_cast<arith::TruncFOp>(op))
     return emitRounding(round);
+  if (auto product = dyn_cast<DecayProductOp>(op))
+    totalsOf(product.getDecays());
   Matrix matrix;
   matrix.shape = shapeOf(result);
   if (isSplat(result)) {
@@ -97,6 +99,11 @@ void ComputeRole::emitRounding(arith::TruncFOp op) {
   packed.layout = {type.getDimSize(0), type.getDimSize(1)};
   ports.acquire(to.send.getChannel());
   packed.memory = ports.part(to.send.getChannel(), to.part);
+  if (isMadeBySlabs(op.getIn())) {
+    roundBySlabs(op.getIn(), packed);
+    matrices[op.getResult()] = packed;
+    return;
+  }
   auto write = [&](int64_t) {
     packRegisters(op.getIn(), packed);
     writePacked(packed, packed.memory, packed.layout);

@@ -25,6 +25,16 @@ Turns prism::tiletogpu::turnsOf(ScalarBuilder &b, Value lower, Value step,
   return {b.add(lower, ahead), b.mul(step, b.integer(index, teams))};
 }
 
+void prism::tiletogpu::keepRolled(scf::ForOp loop) {
+  Builder builder(loop.getContext());
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      loop.getContext(), builder.getBoolAttr(true), {}, {}, {}, {}, {}, {});
+  loop->setAttr("llvm.loop_annotation",
+                LLVM::LoopAnnotationAttr::get(loop.getContext(), {}, {}, {},
+                                              unroll, {}, {}, {}, {}, {}, {},
+                                              {}, {}, {}, {}, {}));
+}
+
 scf::ForOp prism::tiletogpu::loopOf(RoleOp role) {
   auto loops = role.getBody().getOps<scf::ForOp>();
   return loops.empty() ? scf::ForOp() : *loops.begin();
@@ -68,11 +78,31 @@ Type prism::tiletogpu::operandTypeOf(ProgramOp program) {
   return isHalf ? Type(builder.getF16Type()) : Type(builder.getBF16Type());
 }
 
-/// Loads to be sent become asynchronous copies of 16 bytes.
+/// Whether a part of a message is an f32 matrix that was loaded and goes to the
+/// preparation alone.
+static bool isWideMessage(ChannelOp channel, unsigned part) {
+  auto tile = cast<RankedTensorType>(channel.getType().getMessage()[part]);
+  if (!tile.getElementType().isF32() || tile.getRank() != 2)
+    return false;
+  return llvm::all_of(channel->getUsers(), [&](Operation *user) {
+    StringRef role = user->getParentOfType<RoleOp>().getName();
+    auto receive = dyn_cast<ReceiveOp>(user);
+    return isa<SendOp>(user) ? role == "load"
+                             : role == "prepare" || !receive ||
+                                   receive.getValues()[part].use_empty();
+  });
+}
+
+/// Loads to be sent become asynchronous copies of 16 bytes. f32 is for what the
+/// preparation computes with.
 static LogicalResult checkLoad(LoadOp load, Type operands,
                                std::string &reason) {
   auto type = tensorType(load.getResult());
-  if (type.getRank() == 2 && type.getElementType() != operands) {
+  Destination to = destinationOf(load.getResult());
+  bool isWide =
+      load.getView().getType().getElementType().isF32() && to.send &&
+      isWideMessage(to.send.getChannel().getDefiningOp<ChannelOp>(), to.part);
+  if (type.getRank() == 2 && type.getElementType() != operands && !isWide) {
     reason = "it sends a matrix " + textOf(type) + ", not " + textOf(operands);
     return failure();
   }
@@ -112,6 +142,14 @@ static LogicalResult checkOp(Operation *op, bool isChain, Type operands,
                " elements, not a multiple of 16";
       return failure();
     }
+    // The preparation multiplies what lies in shared memory.
+    if (!isChain && !llvm::all_of(ArrayRef<Value>{dot.getLhs(), dot.getRhs()},
+                                  [](Value operand) {
+                                    return operand.getDefiningOp<ReceiveOp>();
+                                  })) {
+      reason = "the preparation multiplies what it has computed";
+      return failure();
+    }
     // The chain computes transposed: rows of values, padded to warpgroups.
     return isChain ? checkMatrix(dot.getResult(), kRowsOfGroup, dot.getM(),
                                  "a product", reason)
@@ -138,6 +176,8 @@ static LogicalResult checkOp(Operation *op, bool isChain, Type operands,
     }
     return success();
   }
+  if (isOfKeyDecays(op))
+    return checkKeyDecays(op, isChain, operands, reason);
   if (isElementwise(op) || isSplatConstant(op) ||
       isa<tensor::SplatOp, LoadOp, StoreOp, SendOp, ReceiveOp, ReleaseOp,
           ScaleRowsOp, ScaleColumnsOp, SplatLastOp, BroadcastOp, DecayMatrixOp,
@@ -285,11 +325,15 @@ LogicalResult RolesPlan::placeMessage(ChannelOp channel, ChannelPlan &plan,
         continue;
       plan.parts[i] = at;
       if (rank == 2) {
-        if (tile.getDimSize(0) % 8 || tile.getElementType() != operands) {
+        bool isWide = isWideMessage(channel, i);
+        if (tile.getDimSize(0) % 8 ||
+            (tile.getElementType() != operands && !isWide)) {
           reason = "a message holds " + textOf(tile);
           return failure();
         }
-        at += Swizzled{tile.getDimSize(0), tile.getDimSize(1)}.bytes();
+        int64_t rows = tile.getDimSize(0), columns = tile.getDimSize(1);
+        at += isWide ? Wide{rows, columns}.bytes()
+                     : Swizzled{rows, columns}.bytes();
       } else {
         at += llvm::alignTo(
             tile.getDimSize(0) * tile.getElementTypeBitWidth() / 8, 16);
@@ -347,6 +391,10 @@ static constexpr int64_t kLoadRegisters = 32, kLoadRegistersOfMany = 48,
 static constexpr int64_t kPrepareRegisters = 96, kPrepareRegistersOfTwo = 120,
                          kPrepareRegistersBesideMany = 112,
                          kPrepareRegistersOfOne = 168;
+/// The same of two teams that decay keys of systems, which the chain then has
+/// less of.
+static constexpr int64_t kPrepareRegistersOfSlabs = 136,
+                         kPrepareRegistersOfSlabsBesideMany = 128;
 
 /// The chain first; the loads last, with the fewest registers.
 static int rankOf(RoleOp role) {
@@ -379,6 +427,16 @@ static bool loadsManyMatrices(ArrayRef<RolePlan> roles) {
   return matrices > kFewMatrices;
 }
 
+static bool decaysKeysOfSystems(ArrayRef<RolePlan> roles) {
+  bool decays = false, inverts = false;
+  for (const RolePlan &plan : roles)
+    RoleOp(plan.role)->walk([&](Operation *op) {
+      decays |= isa<DecayedDotOp>(op);
+      inverts |= isa<InvertOp>(op);
+    });
+  return decays && inverts;
+}
+
 /// Threads start with an equal share each. The preparation gets what it needs,
 /// the chain what it can use of the rest, the loads what is left.
 void RolesPlan::placeRegisters() {
@@ -394,6 +452,9 @@ void RolesPlan::placeRegisters() {
                        : isOfMany      ? kPrepareRegistersBesideMany
                        : prepare > 128 ? kPrepareRegistersOfTwo
                                        : kPrepareRegistersOfOne;
+  if (chain <= 128 && prepare > 128 && decaysKeysOfSystems(roles))
+    forPrepare = isOfMany ? kPrepareRegistersOfSlabsBesideMany
+                          : kPrepareRegistersOfSlabs;
   left -= forPrepare * prepare;
   auto share = [&](int64_t most, int64_t kept, int64_t count) {
     if (count == 0)

@@ -90,6 +90,15 @@ struct Turns {
 Turns turnsOf(ScalarBuilder &b, mlir::Value lower, mlir::Value step,
               mlir::Value team, int64_t teams);
 
+/// Whether an op is computed by slabs of keys (KeyDecays.cpp); and whether
+/// there is code for it (KeyDecayChecks.cpp).
+bool isOfKeyDecays(mlir::Operation *op);
+llvm::LogicalResult checkKeyDecays(mlir::Operation *op, bool isChain,
+                                   mlir::Type operands, std::string &reason);
+
+/// Keeps a loop from being unrolled.
+void keepRolled(mlir::scf::ForOp loop);
+
 /// The one loop of a role.
 mlir::scf::ForOp loopOf(tile::RoleOp role);
 

@@ -13,7 +13,8 @@ Value ComputeRole::firstRow() {
   return b.add(b.mul(warp, b.i32(16)), b.divide(lane, 4));
 }
 Value ComputeRole::firstColumn() {
-  return b.mul(b.remainder(lane, 4), b.i32(2));
+  Value own = b.mul(b.remainder(lane, 4), b.i32(2));
+  return slabColumn ? b.add(slabColumn, own) : own;
 }
 
 /// Row and column of a register's element in the tile as the program has it.
@@ -75,17 +76,50 @@ SmallVector<Value> ComputeRole::readFourPairs(const Matrix &matrix,
         in.advance(in.advance(matrix.memory, byte), token * kSlabRowBytes),
         /*transposed=*/true);
   }
+  Value slabs;
+  if (slabColumn) // its piece, and the slabs of 64 columns before
+    slabs = b.mul(b.divide(slabColumn, kSlabColumns),
+                  b.i32(matrix.layout.slabBytes()));
   int64_t perBlock = matrix.layout.columns / 4; // pairs of 64 rows
   int64_t block = first / perBlock, piece = first % perBlock / 2;
   Value row = b.add(b.mul(warp, b.i32(16)), b.remainder(lane, 16));
-  Value swizzled =
-      in.bitXor(b.add(b.divide(lane, 16), b.i32(piece % 8)), within);
+  Value swizzled = in.bitXor(
+      b.add(b.divide(lane, 16), slabColumn ? pieceOfSlab() : b.i32(piece % 8)),
+      within);
   Value byte =
       b.add(b.mul(row, b.i32(kSlabRowBytes)), b.mul(swizzled, b.i32(16)));
+  if (slabs)
+    byte = b.add(byte, slabs);
   int64_t offset = piece / 8 * matrix.layout.slabBytes() +
                    block * kRowsOfGroup * kSlabRowBytes;
   return in.loadMatrices(in.advance(in.advance(matrix.memory, offset), byte),
                          false);
+}
+
+/// In forEachSlab: its first piece of 16 bytes in a row of 64 columns.
+Value ComputeRole::pieceOfSlab() {
+  return b.divide(b.remainder(slabColumn, kSlabColumns), 8);
+}
+
+/// An element of an f32 tile in shared memory; a pair is read at a time.
+Value ComputeRole::wideAt(Value tile, int64_t r) {
+  int64_t first = r / 2 * 2;
+  if (!known.contains({tile, first})) {
+    const Matrix &matrix = matrixOf(tile);
+    Wide layout{matrix.layout.rows, matrix.layout.columns};
+    Value row = b.add(firstRow(), b.i32(matrix.shape.rowOf(r)));
+    Value piece = b.i32(matrix.shape.columnOf(r) / 8);
+    if (slabColumn)
+      piece = b.add(piece, b.divide(slabColumn, 8));
+    piece = in.bitXor(piece, b.remainder(row, 4));
+    Value byte = b.add(
+        b.mul(row, b.i32(layout.rowBytes())),
+        b.add(b.mul(piece, b.i32(32)), b.mul(b.remainder(lane, 4), b.i32(8))));
+    auto [low, high] = in.loadPair(in.advance(matrix.memory, byte));
+    known[{tile, first}] = low;
+    known[{tile, first + 1}] = high;
+  }
+  return known.lookup({tile, r});
 }
 
 //===----------------------------------------------------------------------===//

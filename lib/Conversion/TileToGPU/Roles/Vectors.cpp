@@ -96,11 +96,17 @@ void ComputeRole::emitVectorOp(Operation *op) {
     Value scalar = splatScalar(b, op, kernel.scalars);
     vector.mine =
         vector.element.isF64() ? splitConstant(scalar) : Element{scalar};
-  } else if (chain || isCheap(op)) {
+  } else if (auto sum = dyn_cast<SumColumnsOp>(op)) {
+    return emitSumColumns(sum);
+  } else if (chain || isCheap(op) || isa<MaskRowsOp>(op)) {
     vector.kind = Vector::Kind::Lazy;
     vector.op = op;
   } else if (auto last = dyn_cast<SplatLastOp>(op)) {
     vector.mine = lastOf(last.getInput());
+  } else if (auto last = dyn_cast<LastRowOp>(op)) {
+    vector.kind = Vector::Kind::Spread;
+    vector.mine =
+        lastOfProduct(last.getInput().getDefiningOp<DecayProductOp>());
   } else {
     SmallVector<Element> operands;
     for (Value operand : op->getOperands())
@@ -183,6 +189,13 @@ Element ComputeRole::elementAt(Value tile, Value index) {
   }
   if (auto last = dyn_cast<SplatLastOp>(vector.op))
     return lastOf(last.getInput());
+  if (auto mask = dyn_cast<MaskRowsOp>(vector.op)) {
+    Value step =
+        b.add(b.wide(kernel.scalars.lookup(mask.getFirst())), b.wide(index));
+    return {b.select(b.below(step, kernel.length()),
+                     elementAt(mask.getInput(), index).value,
+                     b.real(vector.element, 0.0))};
+  }
   SmallVector<Element> operands;
   for (Value operand : vector.op->getOperands())
     operands.push_back(isTensor(operand)

@@ -84,8 +84,7 @@ statesAmong(RecurrenceOp op, const llvm::SetVector<Value> &values) {
   llvm::SmallDenseSet<unsigned> states;
   for (Value value : values)
     if (auto argument = dyn_cast<BlockArgument>(value))
-      if (argument.getArgNumber() <
-          op.getNumStates() + op.getNumEntryStates())
+      if (argument.getArgNumber() < op.getNumStates() + op.getNumEntryStates())
         states.insert(argument.getArgNumber() % op.getNumStates());
   return states;
 }
@@ -107,8 +106,8 @@ static llvm::SmallDenseSet<unsigned> numbersKnownFirst(RecurrenceOp op) {
     for (unsigned i = 0; i < op.getNumStates(); ++i) {
       if (!numbers.contains(i))
         continue;
-      auto among = statesAmong(
-          op, sourcesOf(op, op.getYield().getValues()[i], nothing));
+      auto among =
+          statesAmong(op, sourcesOf(op, op.getYield().getValues()[i], nothing));
       if (llvm::all_of(among, [&](unsigned s) { return numbers.contains(s); }))
         continue;
       numbers.erase(i);
@@ -295,12 +294,11 @@ Operation *Obstacles::ofRead(ReadOp read) {
       if (read.getState() == op.getStateArgument(state) ||
           (isValueFirst(op, state) &&
            read.getState() == chain->front().getStateOperand().get()) ||
-          llvm::is_contained(
-              llvm::map_range(*chain,
-                              [](StateOpInterface factor) {
-                                return factor.getStateResult();
-                              }),
-              read.getState()))
+          llvm::is_contained(llvm::map_range(*chain,
+                                             [](StateOpInterface factor) {
+                                               return factor.getStateResult();
+                                             }),
+                             read.getState()))
         return nullptr;
   if (llvm::all_of(statesAmong(op, sourcesOf(op, read.getState(), nothing)),
                    [&](unsigned state) {

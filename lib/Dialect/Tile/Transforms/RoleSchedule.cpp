@@ -167,6 +167,29 @@ static bool isVectorOp(Operation *op) {
   return type && type.getRank() == 1;
 }
 
+/// Of the ops from `first` to `from`, the last product that the one which
+/// starts from op `from` waits for; null if it waits for none.
+static Operation *findAwaited(ArrayRef<Operation *> ops, size_t first,
+                              size_t from) {
+  llvm::SmallPtrSet<Operation *, 16> awaited = {*ops[from]->user_begin()};
+  for (size_t i = ops.size(); i-- > first;) {
+    if (i == from || llvm::none_of(ops[i]->getUsers(), [&](Operation *reader) {
+          return awaited.contains(reader);
+        }))
+      continue;
+    if (i < from && isa<DotOp>(ops[i]))
+      return ops[i];
+    awaited.insert(ops[i]);
+  }
+  return nullptr;
+}
+
+/// Is it scaled by a vector whose elements differ?
+static bool isScaledByVector(Operation *op) {
+  return isa<ScaleRowsOp>(op) &&
+         !op->getOperand(1).getDefiningOp<SplatLastOp>();
+}
+
 /// Computes what products are added to beside the first product that can run
 /// meanwhile, and not between the last one and the product itself.
 static void computeStartsEarly(const RolePlan &plan,
@@ -187,11 +210,19 @@ static void computeStartsEarly(const RolePlan &plan,
                   ops.begin() + from + 1);
       continue;
     }
+    auto isProduct = [](Operation *other) { return isa<DotOp>(other); };
     auto product =
-        std::find_if(ops.begin() + first, ops.begin() + from,
-                     [](Operation *other) { return isa<DotOp>(other); });
-    if (product != ops.begin() + from)
-      std::rotate(product + 1, ops.begin() + from, ops.begin() + from + 1);
+        std::find_if(ops.begin() + first, ops.begin() + from, isProduct);
+    if (product == ops.begin() + from)
+      continue;
+    auto place = product + 1;
+    // Beside an iteration's first product, before any was waited for, ptxas
+    // would wait for it (C7517).
+    if (isScaledByVector(op) && product == llvm::find_if(ops, isProduct)) {
+      Operation *awaited = findAwaited(ops, product - ops.begin(), from);
+      place = awaited ? llvm::find(ops, awaited) + 1 : product;
+    }
+    std::rotate(place, ops.begin() + from, ops.begin() + from + 1);
   }
 }
 

@@ -133,6 +133,22 @@ void TileAxes::constrainRows(Operation *op) {
         rows(decay.getColumns(), {0});
         rows(decay.getResult(), {0, 1});
       })
+      .Case([&](DecayProductOp product) {
+        rows(product.getResult(), {0});
+        tieAll(product.getResult(), product.getDecays());
+      })
+      .Case([&](DecayedDotOp dot) {
+        rows(dot.getLhs(), {0});
+        rows(dot.getRhs(), {0});
+        rows(dot.getResult(), {0, 1});
+        tie(dot.getLhs(), 1, dot.getRhs(), 1);
+        for (Value decays : dot.getDecays()) {
+          rows(decays, {0});
+          tie(dot.getLhs(), 1, decays, 1);
+        }
+      })
+      .Case(
+          [&](LastRowOp last) { tie(last.getResult(), 0, last.getInput(), 1); })
       .Case([&](SplatLastOp last) { rows(last.getInput(), {0}); })
       .Case([&](InterleaveOp stack) {
         rows(stack.getResult(), {0});

@@ -43,7 +43,8 @@ llvm::SmallVector<mlir::Value> coefficientsOf(StateOpInterface factor);
 llvm::SmallVector<mlir::Value> readsAmong(RecurrenceOp op, mlir::Value output);
 
 /// Do two states, both chains of factors, differ at most in what is written
-/// along their keys? What readers see of writers, and decays, are then the same.
+/// along their keys? What readers see of writers, and decays, are then the
+/// same.
 bool haveSameScores(RecurrenceOp op, unsigned a, unsigned b);
 
 /// Is every output a read?
