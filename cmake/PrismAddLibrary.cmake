@@ -16,6 +16,7 @@ function(prism_add_mlir_library name)
     DEPENDS ${ARG_DEPENDS} PRISM_GENERATED
     LINK_LIBS PUBLIC ${ARG_LINK_LIBS}
     DISABLE_INSTALL EXCLUDE_FROM_LIBMLIR)
+  prism_count_lines(${name})
   mlir_target_link_libraries(${name} PUBLIC MLIRIR)
   prism_use_pch(${name})
 endfunction()
@@ -40,6 +41,19 @@ function(prism_add_plain_library name)
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS})
+  prism_count_lines(${name})
+endfunction()
+
+# Of the libraries in PRISM_COVERAGE. The others are compiled as ever.
+function(prism_count_lines library)
+  if(NOT library IN_LIST PRISM_COVERAGE)
+    return()
+  endif()
+  foreach(target ${library} obj.${library})
+    if(TARGET ${target})
+      target_compile_options(${target} PRIVATE -fprofile-instr-generate -fcoverage-mapping)
+    endif()
+  endforeach()
 endfunction()
 
 # One precompiled header for everything that includes MLIR: a pass then costs

@@ -7,7 +7,7 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 packages=(
-  libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22 libclang-rt-22-dev
+  libmlir-22-dev mlir-22-tools llvm-22 llvm-22-dev llvm-22-tools clang-22 lld-22 libclang-rt-22-dev
   clang-format-22 clang-tidy-22 codespell cmake ninja-build
   nlohmann-json3-dev libcli11-dev libgtest-dev python3-dev python3-venv python3-numpy python3-jsonschema
 )

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every thread has a context of its own; what is shared is tables made when they
-// are first asked for, temporary files and the libraries below. Threads that
-// start together must get what one alone gets. Under ThreadSanitizer the same
-// tests find races in our code (docs/Testing.md).
+// Every thread has a context of its own; what is shared is tables made when
+// they are first asked for, temporary files and the libraries below. Threads
+// that start together must get what one alone gets. Under ThreadSanitizer the
+// same tests find races in our code (docs/Testing.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -100,14 +100,12 @@ TEST(Threads, CompileTheSameTogetherAsAlone) {
   // All at once first, so that what is made once is made by them.
   Outcome together[kThreads], again[kThreads];
   inThreads([&](unsigned i) {
-    together[i] =
-        compile(cases[i].spec, cases[i].targets, cases[i].assemble);
+    together[i] = compile(cases[i].spec, cases[i].targets, cases[i].assemble);
   });
   // The same one in every thread; the first is the one alone.
   Outcome alone = compile(cases[0].spec, cases[0].targets);
-  inThreads([&](unsigned i) {
-    again[i] = compile(cases[0].spec, cases[0].targets);
-  });
+  inThreads(
+      [&](unsigned i) { again[i] = compile(cases[0].spec, cases[0].targets); });
   for (unsigned i = 0; i < kThreads; ++i) {
     EXPECT_EQ(together[i].said, "") << i;
     EXPECT_TRUE(together[i].files.size() >= 3) << i;
@@ -120,14 +118,13 @@ TEST(Threads, EveryThreadHasItsOwnMessage) {
   std::string words[kThreads], plans[kThreads];
   inThreads([&](unsigned i) {
     std::string name = std::string(i + 1, 'x') + "_unknown";
-    words[i] = compile(R"({"prism_spec": 1, "name": "s", ")" + name +
-                           R"(": 1})",
-                       {"cpu"})
-                   .said;
+    words[i] =
+        compile(R"({"prism_spec": 1, "name": "s", ")" + name + R"(": 1})",
+                {"cpu"})
+            .said;
     MLIRContext context;
     context.loadDialect<func::FuncDialect>();
-    OwningOpRef<ModuleOp> module =
-        ModuleOp::create(UnknownLoc::get(&context));
+    OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
     TextDiagnostic diagnostic;
     EXPECT_TRUE(failed(driver::readPlans("{\"" + name + "\": 1}", "p.json",
                                          *module, diagnostic)));
