@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Threading.h"
 
@@ -148,6 +149,7 @@ static bool haveTileForm(func::FuncOp entry, scan::RecurrenceOp op) {
   ScopedDiagnosticHandler quiet(entry.getContext(), [&](Diagnostic &) {
     return success(llvm::get_threadid() == thread);
   });
+  entry.getContext()->loadDialect<tile::TileDialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(entry.getLoc());
   OpBuilder builder(module->getBodyRegion());
   auto copy = cast<func::FuncOp>(builder.clone(*entry));
@@ -156,7 +158,8 @@ static bool haveTileForm(func::FuncOp entry, scan::RecurrenceOp op) {
       op.getContext(),
       chunk > 1 ? scan::Schedule::chunk : scan::Schedule::recurrent, chunk,
       /*value_block=*/0, /*stages=*/1);
-  return succeeded(convertEntryToTile(builder, copy, plan, "copy"));
+  auto program = convertEntryToTile(builder, copy, plan, "copy");
+  return succeeded(program) && succeeded(verify(*program));
 }
 
 /// Says how a serial recurrence is taken, and marks it for the lowering.
@@ -165,7 +168,8 @@ static LogicalResult chooseSerialForm(func::FuncOp entry, scan::RecurrenceOp op,
                                       const std::string &why,
                                       std::vector<Remark> &remarks) {
   op->setAttr(scan::kSerialAttr, UnitAttr::get(op.getContext()));
-  if (!hasPlainSteps(op) && !haveTileForm(entry, op))
+  // Said once and for all: simplifications to come may remove what says so.
+  if (hasPlainSteps(op) || !haveTileForm(entry, op))
     op->setAttr(kPlainStepsAttr, UnitAttr::get(op.getContext()));
   bool byMiniBatch = op.getMiniBatch() && !hasPlainSteps(op);
   // An entry that is stepped through anyway may say so.
