@@ -42,8 +42,8 @@ Value TokenTiles::get(Value stepValue, int64_t rank, Along along) {
   if (Value tile = defined.lookup(stepValue)) {
     if (rank < 0)
       return tile;
-    emitError(stepValue.getLoc(), "the elements of what is read of a state "
-                                  "cannot be taken one by one");
+    emitError(stepValue.getLoc(), "has no tile form: a row of a state, or of "
+                                  "what is computed from one");
     return {};
   }
   Value tile;

@@ -118,6 +118,20 @@ func.func @factors(%k: tensor<?x?x2x2x8xbf16> {scan.name = "k"}, %v: tensor<?x?x
   return %o, %f : tensor<?x?x2x6xbf16>, tensor<?x2x8x6xbf16>
 }
 
+// A row of a state: tiles have none, plain steps do.
+func.func @row(%i: tensor<?x2x3x4xf32> {scan.name = "initial_state", scan.optional}, %x: tensor<?x?x2x4xf32> {scan.name = "x"})
+    -> (tensor<?x?x2x4xf32> {scan.name = "y"}, tensor<?x2x3x4xf32> {scan.name = "final_state"})
+    attributes {scan.entry = "forward"} {
+  %y, %f = scan.recurrence ins(%x as "bthv" : tensor<?x?x2x4xf32>) init(%i as "nhkv" : tensor<?x2x3x4xf32>) outs("bthv") finals("nhkv") {
+  ^bb0(%S: tensor<3x4xf32>, %x_t: tensor<4xf32>):
+    %row = tensor.extract_slice %S[1, 0] [1, 4] [1, 1] : tensor<3x4xf32> to tensor<4xf32>
+    %y_t = arith.addf %row, %x_t : tensor<4xf32>
+    %next = math.tanh %S : tensor<3x4xf32>
+    scan.yield %next, %y_t : tensor<3x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x2x4xf32>), (tensor<?x2x3x4xf32>)
+  return %y, %f : tensor<?x?x2x4xf32>, tensor<?x2x3x4xf32>
+}
+
 // One token a call, the state in and out, in f64.
 func.func @decode(%x: tensor<?x1x2x4xf64> {scan.name = "x"}, %i: tensor<?x2x4xf64> {scan.name = "initial_state", scan.optional})
     -> (tensor<?x1x2x4xf64> {scan.name = "y"}, tensor<?x2x4xf64> {scan.name = "final_state"})
