@@ -74,7 +74,7 @@ func.func @element_of_a_read(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tenso
       plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {
   ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):
     %c1 = arith.constant 1 : index
-    // expected-error @below {{the elements of what is read of a state cannot be taken one by one}}
+    // expected-error @below {{has no tile form: a row of a state, or of what is computed from one}}
     %x = scan.read %S query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
     %e = tensor.extract %x[%c1] : tensor<4xf32>
     %y = tensor.splat %e : tensor<4xf32>
