@@ -15,6 +15,19 @@ using namespace mlir;
 using namespace prism::tile;
 using namespace prism::tiletogpu;
 
+bool prism::tiletogpu::isWideMessage(ChannelOp channel, unsigned part) {
+  auto tile = cast<RankedTensorType>(channel.getType().getMessage()[part]);
+  if (!tile.getElementType().isF32() || tile.getRank() != 2)
+    return false;
+  return llvm::all_of(channel->getUsers(), [&](Operation *user) {
+    StringRef role = user->getParentOfType<RoleOp>().getName();
+    auto receive = dyn_cast<ReceiveOp>(user);
+    return isa<SendOp>(user) ? role == "load"
+                             : role == "prepare" || !receive ||
+                                   receive.getValues()[part].use_empty();
+  });
+}
+
 /// Computed where it is read, element by element.
 static bool isLazy(Operation *op) {
   return op && !isa<arith::TruncFOp>(op) &&
@@ -138,9 +151,9 @@ LogicalResult prism::tiletogpu::checkKeyDecays(Operation *op, bool isChain,
     return failure();
   }
   if (auto round = dyn_cast<arith::TruncFOp>(op)) {
-    if (destinationOf(round.getResult()).send)
+    if (!round.getIn().getDefiningOp<ReceiveOp>())
       return checkSizes(tensorType(round.getResult()), reason);
-    os << "a product of decays is rounded otherwise than to be sent";
+    os << "it rounds " << round.getIn().getType() << " as it was received";
     return failure();
   }
   auto product = cast<DecayProductOp>(op);

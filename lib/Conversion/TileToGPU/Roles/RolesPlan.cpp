@@ -78,21 +78,6 @@ Type prism::tiletogpu::operandTypeOf(ProgramOp program) {
   return isHalf ? Type(builder.getF16Type()) : Type(builder.getBF16Type());
 }
 
-/// Whether a part of a message is an f32 matrix that was loaded and goes to the
-/// preparation alone.
-static bool isWideMessage(ChannelOp channel, unsigned part) {
-  auto tile = cast<RankedTensorType>(channel.getType().getMessage()[part]);
-  if (!tile.getElementType().isF32() || tile.getRank() != 2)
-    return false;
-  return llvm::all_of(channel->getUsers(), [&](Operation *user) {
-    StringRef role = user->getParentOfType<RoleOp>().getName();
-    auto receive = dyn_cast<ReceiveOp>(user);
-    return isa<SendOp>(user) ? role == "load"
-                             : role == "prepare" || !receive ||
-                                   receive.getValues()[part].use_empty();
-  });
-}
-
 /// Loads to be sent become asynchronous copies of 16 bytes. f32 is for what the
 /// preparation computes with.
 static LogicalResult checkLoad(LoadOp load, Type operands,

@@ -96,6 +96,10 @@ bool isOfKeyDecays(mlir::Operation *op);
 llvm::LogicalResult checkKeyDecays(mlir::Operation *op, bool isChain,
                                    mlir::Type operands, std::string &reason);
 
+/// Whether a part of a message is an f32 matrix that was loaded and goes to the
+/// preparation alone.
+bool isWideMessage(tile::ChannelOp channel, unsigned part);
+
 /// Keeps a loop from being unrolled.
 void keepRolled(mlir::scf::ForOp loop);
 

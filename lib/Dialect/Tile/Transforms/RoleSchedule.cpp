@@ -184,10 +184,9 @@ static Operation *findAwaited(ArrayRef<Operation *> ops, size_t first,
   return nullptr;
 }
 
-/// Is it scaled by a vector whose elements differ?
-static bool isScaledByVector(Operation *op) {
-  return isa<ScaleRowsOp>(op) &&
-         !op->getOperand(1).getDefiningOp<SplatLastOp>();
+/// Is it scaled by what is left of each key?
+static bool isScaledByKeys(Operation *op) {
+  return isa<ScaleRowsOp>(op) && op->getOperand(1).getDefiningOp<LastRowOp>();
 }
 
 /// Computes what products are added to beside the first product that can run
@@ -218,7 +217,7 @@ static void computeStartsEarly(const RolePlan &plan,
     auto place = product + 1;
     // Beside an iteration's first product, before any was waited for, ptxas
     // would wait for it (C7517).
-    if (isScaledByVector(op) && product == llvm::find_if(ops, isProduct)) {
+    if (isScaledByKeys(op) && product == llvm::find_if(ops, isProduct)) {
       Operation *awaited = findAwaited(ops, product - ops.begin(), from);
       place = awaited ? llvm::find(ops, awaited) + 1 : product;
     }
