@@ -3,8 +3,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The step by step kernel that a GPU without tensor cores gets, of each family
-// and variant, and chunks of several states, in the interpreter and against the
-// float64 recurrence.
+// and variant, in the interpreter and against the float64 recurrence.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,12 +61,10 @@ protected:
     registerPrismDialects(registry);
     return registry;
   }
-  void expectAgreement(const PlanOverride &plan, int64_t steps);
-
   MLIRContext context;
 };
 
-void FamilyKernels::expectAgreement(const PlanOverride &plan, int64_t steps) {
+TEST_P(FamilyKernels, StepLikeTheRecurrence) {
   spec::SpecDiagnostic diagnostic;
   auto model = spec::readSpec(specOf(GetParam(), true), "f.json", diagnostic);
   if (failed(model))
@@ -80,7 +77,8 @@ void FamilyKernels::expectAgreement(const PlanOverride &plan, int64_t steps) {
   std::string error;
   auto target = targetinfo::parseTarget("cuda:sm_80", error);
   CompileOptions options;
-  options.plans[""] = plan;
+  options.plans[""] = {scan::Schedule::recurrent, std::nullopt, std::nullopt,
+                       std::nullopt};
   auto units = buildUnits(entry, *target, options);
   ASSERT_TRUE(succeeded(units));
   ModuleOp kernels = *units->front().module;
@@ -95,7 +93,7 @@ void FamilyKernels::expectAgreement(const PlanOverride &plan, int64_t steps) {
 
   check::InputOptions sizes;
   sizes.batch = 2;
-  sizes.steps = steps;
+  sizes.steps = 4;
   check::HostArrays inputs = check::makeInputs(entry, info, sizes),
                     outputs = check::makeOutputs(info, check::sizesOf(sizes));
   auto references = check::runOracle(entry, info, inputs, outputs);
@@ -122,24 +120,6 @@ void FamilyKernels::expectAgreement(const PlanOverride &plan, int64_t steps) {
   for (const check::TensorError &one : errors)
     EXPECT_TRUE(one.passed) << one.name << ": " << one.ratio;
 }
-
-TEST_P(FamilyKernels, StepLikeTheRecurrence) {
-  expectAgreement(
-      {scan::Schedule::recurrent, std::nullopt, std::nullopt, std::nullopt}, 4);
-}
-
-class SeveralStates : public FamilyKernels {};
-
-TEST_P(SeveralStates, GoInChunksLikeTheRecurrence) {
-  expectAgreement({scan::Schedule::chunk, 4, std::nullopt, std::nullopt}, 6);
-}
-
-INSTANTIATE_TEST_SUITE_P(Families, SeveralStates,
-                         testing::Values(Preset{"mlstm", ""},
-                                         Preset{"gated_rfa", ""}),
-                         [](const testing::TestParamInfo<Preset> &info) {
-                           return info.param.family;
-                         });
 
 INSTANTIATE_TEST_SUITE_P(Every, FamilyKernels, testing::ValuesIn(everyPreset()),
                          [](const testing::TestParamInfo<Preset> &info) {
