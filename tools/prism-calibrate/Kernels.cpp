@@ -112,9 +112,10 @@ std::unique_ptr<TimedKernel> TimedKernel::create(const KernelChoice &choice,
     return fail(choice, diagnostic.str());
   CompileOptions options;
   options.targets = {"cpu:" + level.str()};
-  auto plans = driver::readPlans(choice.plan, "plan", *model->module);
-  if (!plans)
-    return fail(choice, llvm::toString(plans.takeError()));
+  auto plans =
+      driver::readPlans(choice.plan, "plan", *model->module, diagnostic);
+  if (failed(plans))
+    return fail(choice, diagnostic.str());
   options.plans = std::move(*plans);
 
   FailureOr<CompileResult> result = driver::compileModel(*model, options);

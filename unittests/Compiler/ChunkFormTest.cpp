@@ -259,4 +259,22 @@ TEST(ChunkForm, MutantsOfFreeKeysAndSeveralDecaysAreCaught) {
       25);
 }
 
+/// Two states, a number that is stepped before them, and an output that is
+/// computed from what is read of both.
+TEST(ChunkForm, MutantsOfSeveralStatesAreCaught) {
+  expectAllCaught(R"json({"prism_spec": 1, "name": "test",
+ "dims": {"B": null, "T": null, "Hk": 1, "Hv": 2, "K": 5, "V": 3},
+ "inputs": {"q": ["B","T","Hk","K"], "k": ["B","T","Hk","K"], "v": ["B","T","Hv","V"],
+            "i": ["B","T","Hv"], "f": ["B","T","Hv"]},
+ "states": {"C": ["K", "V"], "n": ["K"], "m": []},
+ "let": {"next": "max(0.5 * m + f, i)", "keep": "min(m - next, 0)", "write": "exp(-abs(i - next))"},
+ "steps": [{"decay": "keep"}, {"inject": {"key": "k", "value": "v", "scale": "write"}},
+           {"decay": {"gate": "keep", "state": "n"}}, {"inject": {"key": "k", "scale": "write", "state": "n"}},
+           {"set": {"state": "m", "value": "next"}}, {"read": {"query": "q", "output": "num"}},
+           {"read": {"query": "q", "state": "n", "output": "den"}}],
+ "outputs": {"o": "num / (exp(-m) + den)"}, "entries": ["forward"]
+})json",
+                  30);
+}
+
 } // namespace

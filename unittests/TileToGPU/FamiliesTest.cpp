@@ -3,7 +3,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The step by step kernel that a GPU without tensor cores gets, of each family
-// and variant, in the interpreter and against the float64 recurrence.
+// and variant, and chunks of several states, in the interpreter and against the
+// float64 recurrence.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,10 +62,12 @@ protected:
     registerPrismDialects(registry);
     return registry;
   }
+  void expectAgreement(const PlanOverride &plan, int64_t steps);
+
   MLIRContext context;
 };
 
-TEST_P(FamilyKernels, StepLikeTheRecurrence) {
+void FamilyKernels::expectAgreement(const PlanOverride &plan, int64_t steps) {
   spec::SpecDiagnostic diagnostic;
   auto model = spec::readSpec(specOf(GetParam(), true), "f.json", diagnostic);
   if (failed(model))
@@ -77,8 +80,7 @@ TEST_P(FamilyKernels, StepLikeTheRecurrence) {
   std::string error;
   auto target = targetinfo::parseTarget("cuda:sm_80", error);
   CompileOptions options;
-  options.plans[""] = {scan::Schedule::recurrent, std::nullopt, std::nullopt,
-                       std::nullopt};
+  options.plans[""] = plan;
   auto units = buildUnits(entry, *target, options);
   ASSERT_TRUE(succeeded(units));
   ModuleOp kernels = *units->front().module;
@@ -93,7 +95,7 @@ TEST_P(FamilyKernels, StepLikeTheRecurrence) {
 
   check::InputOptions sizes;
   sizes.batch = 2;
-  sizes.steps = 4;
+  sizes.steps = steps;
   check::HostArrays inputs = check::makeInputs(entry, info, sizes),
                     outputs = check::makeOutputs(info, check::sizesOf(sizes));
   auto references = check::runOracle(entry, info, inputs, outputs);
@@ -120,6 +122,24 @@ TEST_P(FamilyKernels, StepLikeTheRecurrence) {
   for (const check::TensorError &one : errors)
     EXPECT_TRUE(one.passed) << one.name << ": " << one.ratio;
 }
+
+TEST_P(FamilyKernels, StepLikeTheRecurrence) {
+  expectAgreement(
+      {scan::Schedule::recurrent, std::nullopt, std::nullopt, std::nullopt}, 4);
+}
+
+class SeveralStates : public FamilyKernels {};
+
+TEST_P(SeveralStates, GoInChunksLikeTheRecurrence) {
+  expectAgreement({scan::Schedule::chunk, 4, std::nullopt, std::nullopt}, 6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, SeveralStates,
+                         testing::Values(Preset{"mlstm", ""},
+                                         Preset{"gated_rfa", ""}),
+                         [](const testing::TestParamInfo<Preset> &info) {
+                           return info.param.family;
+                         });
 
 INSTANTIATE_TEST_SUITE_P(Every, FamilyKernels, testing::ValuesIn(everyPreset()),
                          [](const testing::TestParamInfo<Preset> &info) {
