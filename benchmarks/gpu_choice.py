@@ -13,7 +13,10 @@ def judge(rows):
             by_case.setdefault(row["case"].split(" bf16")[0], []).append(row)
     result = []
     for case, kernels in by_case.items():
-        taken = next(row for row in kernels if row["default_plan"])
+        taken = next((row for row in kernels if row["default_plan"]), None)
+        if taken is None:
+            result.append({"case": f"{case} choice", "failed": "the kernel that the table names was not timed", "missed": True})
+            continue
         best = min((row for row in kernels if row["right"]), key=lambda row: row["ours_ms"], default=taken)
         loss = taken["ours_ms"] / best["ours_ms"] - 1
         result.append({"case": f"{case} choice", "chosen": describe(taken), "best": describe(best), "loss": loss,
@@ -32,6 +35,9 @@ def gpu_choice(options):
     rows = gpu_suite.run(options)
     verdicts = judge(rows)
     for row in verdicts:
+        if "failed" in row:
+            print(f"{row['case']}: FAILED: {row['failed']}")
+            continue
         print(f"{row['case']:<45} {row['chosen']:<36} best {row['best']:<36} loss {100 * row['loss']:5.1f} %"
               + ("  MISSED" if row["missed"] else ""))
     if verdicts:

@@ -15,7 +15,7 @@
 #   --out      logs, and NAME.json and NAME.log of each suite (default: out/gpu)
 #   --jobs     processes that compile at once (default: cores)
 # PYTHON names the Python (default: python3): the tests need numpy, the suite PyTorch
-# with CUDA. Peers that it can import (flash-linear-attention, mamba_ssm) are timed too.
+# with CUDA. Peers that it can import (flash-linear-attention, FlashInfer, mamba_ssm) are timed too.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 fail() { printf 'gpu.sh: error: %s\n' "$*" >&2; exit 2; }

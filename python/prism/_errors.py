@@ -75,8 +75,8 @@ class CompileError(_Placed):
     """A model that reads well cannot be compiled like this.
 
     Attributes:
-        pointer: JSON pointer (RFC 6901) to the element of the plan that is wrong, else None.
-        file, line, column: the place in the text where there is one, else None; None where the plan was a dict.
+        pointer: JSON pointer (RFC 6901) to the element of the plan or calibration that is wrong, else None.
+        file, line, column: the place in the text where there is one, else None; None where it was a dict.
     """
 
 

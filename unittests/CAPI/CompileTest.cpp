@@ -97,13 +97,13 @@ TEST(Compile, ASpecsErrorHasItsPlace) {
                "you mean 'beta'?");
 }
 
-/// A calibration in which one vector of a state costs so much, a product so
-/// much, and a step a microsecond.
-std::string costs(const std::string &state, const std::string &product) {
+/// A calibration in which one vector of a state costs so much, a product of a
+/// score so much, and a step a microsecond.
+std::string costs(const std::string &state, const std::string &score) {
   return R"({"prism_calibration": 1, "cache_bytes": 0, "levels": {"x86-64-v3": {
-    "product": )" +
-         product + R"(, "state_vector": )" + state +
-         R"(, "step_update": 1000, "masked_product": 0,
+    "masked_product": )" +
+         score + R"(, "state_vector": )" + state +
+         R"(, "step_update": 1000, "product": 1e-9,
     "decayed_product": 0, "transpose": 0, "function": 0, "elementwise": 0,
     "tile": 0, "chunk": 0, "step_read": 0, "near_byte": 0, "far_byte": 0}}})";
 }
