@@ -55,7 +55,8 @@ PRISM_API const char *prismDiagnosticMessage(const PrismDiagnostic *);
 PRISM_API const char *prismDiagnosticFile(const PrismDiagnostic *);
 PRISM_API unsigned prismDiagnosticLine(const PrismDiagnostic *);
 PRISM_API unsigned prismDiagnosticColumn(const PrismDiagnostic *);
-/** The JSON pointer (RFC 6901) of the element of the spec, plan or calibration. */
+/** The JSON pointer (RFC 6901) of the element of the spec, plan or calibration.
+ */
 PRISM_API const char *prismDiagnosticPointer(const PrismDiagnostic *);
 /** The nearest right name to one that is wrong. */
 PRISM_API const char *prismDiagnosticNearest(const PrismDiagnostic *);

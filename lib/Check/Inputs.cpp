@@ -4,6 +4,7 @@
 
 #include "Prism/Check/Check.h"
 #include "Prism/Dialect/Scan/IR/Scan.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
 #include <limits>
@@ -27,6 +28,7 @@ namespace {
 /// From the weakest to the one that decides where an input has several.
 enum class Use {
   normal,
+  weight,
   channelGate,
   unitVector,
   fraction,
@@ -45,12 +47,23 @@ Use vectorOf(Value state) {
 
 Use useOf(Value value);
 
+/// Matrices that a step's vectors are multiplied by: of entries of unit size,
+/// steps that feed states back would blow up any error, or the states.
+static bool isContracted(Value value, Operation *user) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  auto structured = dyn_cast<linalg::LinalgOp>(user);
+  return type && type.getRank() == 2 && structured &&
+         structured.getNumReductionLoops() > 0;
+}
+
 /// What one op does with a value, looking through casts and rows. What
 /// multiplies a key, and is none itself, is a gate of its channels.
 Use useOf(Value value, Operation *user) {
   if (isa<arith::ExtFOp, arith::TruncFOp, tensor::ExtractSliceOp,
           tensor::ExtractOp>(user))
     return useOf(user->getResult(0));
+  if (isContracted(value, user))
+    return Use::weight;
   if (isa<arith::MulFOp>(user))
     return useOf(user->getResult(0)) == Use::unitVector ? Use::channelGate
                                                         : Use::normal;
@@ -94,6 +107,10 @@ public:
       }
       if (use != Use::normal)
         normalise(array);
+      break;
+    case Use::weight:
+      for (double &value : array.values)
+        value = normal(random) / std::sqrt(double(array.shape.back()));
       break;
     case Use::channelGate:
     case Use::fraction:

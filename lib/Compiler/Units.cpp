@@ -49,6 +49,11 @@ prism::findEntries(ModuleOp module, ArrayRef<std::string> wanted) {
   return chosen;
 }
 
+/// The chip or the levels, which files of a bundle are named after.
+static ArrayRef<std::string> machinesOf(const targetinfo::Target &target) {
+  return target.isCuda() ? ArrayRef(target.gpu().chip) : target.levels();
+}
+
 FailureOr<std::vector<targetinfo::Target>>
 prism::parseTargets(ModuleOp module, ArrayRef<std::string> targets) {
   std::vector<targetinfo::Target> parsed;
@@ -58,6 +63,12 @@ prism::parseTargets(ModuleOp module, ArrayRef<std::string> targets) {
         targetinfo::parseTarget(text, error);
     if (!target)
       return module.emitError(error);
+    for (const targetinfo::Target &before : parsed)
+      for (const std::string &machine : machinesOf(*target))
+        if (llvm::is_contained(machinesOf(before), machine))
+          return module.emitError("expected distinct targets, found ")
+                 << machine << " twice, in '" << before.str() << "' and '"
+                 << text << "'";
     parsed.push_back(*target);
   }
   return parsed;

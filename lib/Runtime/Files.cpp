@@ -4,12 +4,14 @@
 
 #include "prism-runtime/Files.h"
 #include "Support.h"
+#include "prism-runtime/Manifest.h"
 
 #include <cerrno>
 #include <cstdio>
 #include <dlfcn.h>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <random>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -137,6 +139,34 @@ Status writeWhole(const fs::path &path, const std::string &bytes) {
   return cannotWrite(path, std::error_code(reason, std::generic_category()));
 }
 
+/// Why the folder must not be replaced; nothing if it is empty or holds a
+/// bundle and no more: the files that its manifest names, and its header. The
+/// manifest may be of a later version.
+std::optional<std::string> whyKept(const fs::path &target) {
+  std::error_code code;
+  if (fs::is_directory(target, code) && fs::is_empty(target, code))
+    return std::nullopt;
+  std::string kept = "'" + target.string() + "' exists and is no bundle (";
+  std::string otherwise = "); name another folder or remove it";
+  if (!fs::exists(target / "manifest.json", code))
+    return kept + "it has no manifest.json" + otherwise;
+  Result<std::string> text = readManifestText(BundleFiles(target.string()));
+  if (!text || text->find("\"prism_manifest\"") == std::string::npos)
+    return kept + "its manifest.json has no prism_manifest" + otherwise;
+  for (const fs::directory_entry &entry :
+       fs::directory_iterator(target, code)) {
+    std::string name = entry.path().filename().string();
+    bool isHeader =
+        name.compare(0, 6, "prism_") == 0 && entry.path().extension() == ".h";
+    if (name != "manifest.json" && !isHeader &&
+        text->find("\"" + name + "\"") == std::string::npos)
+      return "'" + target.string() + "' holds " + quote(name) +
+             ", which is no part of its bundle; name another folder or move it "
+             "away";
+  }
+  return std::nullopt;
+}
+
 /// Removes a folder unless it was renamed before.
 struct Temporary {
   fs::path path;
@@ -176,11 +206,12 @@ Status writeBundleFolder(const FileContents &files, const std::string &path) {
   fs::path target = trimmed;
   std::error_code code;
   bool exists = fs::exists(target, code);
-  if (exists && !fs::exists(target / "manifest.json", code) &&
-      !(fs::is_directory(target, code) && fs::is_empty(target, code)))
-    return Failure{"'" + trimmed +
-                   "' exists and is no bundle (it has no manifest.json); name "
-                   "another folder or remove it"};
+  if (exists)
+    if (std::optional<std::string> reason = whyKept(target))
+      return Failure{*reason};
+  // What a link names is replaced, not the link.
+  if (fs::is_symlink(target, code))
+    target = fs::canonical(target, code);
   if (target.has_parent_path()) {
     code.clear();
     fs::create_directories(target.parent_path(), code);

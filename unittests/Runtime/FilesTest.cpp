@@ -88,4 +88,34 @@ TEST(Files, Saving) {
                 "another folder or remove it");
 }
 
+/// A folder is replaced only if nothing is lost but an older bundle.
+TEST(Files, SavingBesideOthers) {
+  TempFolder folder;
+  Result<Program> program = Program::load(BundleFiles(testFiles(), "sums"));
+  ASSERT_TRUE(program) << program.error();
+  std::string path = folder / "bundle";
+  ASSERT_TRUE(program->save(path));
+  writeFile(path + "/prism_sums.h", "");
+  EXPECT_TRUE(program->save(path)); // of which the header is part
+  writeFile(path + "/notes.txt", "precious");
+  EXPECT_EQ(program->save(path).error(),
+            "'" + path +
+                "' holds 'notes.txt', which is no part of its bundle; name "
+                "another folder or move it away");
+  EXPECT_EQ(readBytes(path + "/notes.txt"), "precious");
+  std::filesystem::remove(path + "/notes.txt");
+  writeFile(path + "/manifest.json", "{\"manifest_version\": 3}");
+  EXPECT_EQ(program->save(path).error(),
+            "'" + path +
+                "' exists and is no bundle (its manifest.json has no "
+                "prism_manifest); name another folder or remove it");
+
+  std::filesystem::remove_all(path);
+  std::filesystem::create_directory(folder / "real");
+  std::filesystem::create_directory_symlink(folder / "real", path);
+  ASSERT_TRUE(program->save(path));
+  EXPECT_TRUE(std::filesystem::is_symlink(path));
+  EXPECT_EQ(readBytes(folder / "real/manifest.json"), manifestText());
+}
+
 } // namespace

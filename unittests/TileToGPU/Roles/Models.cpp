@@ -42,10 +42,11 @@ std::string prism::test::specOf(const Model &model) {
   json::Object dims{{"B", nullptr},         {"T", nullptr},
                     {"Hk", model.keyHeads}, {"Hv", model.valueHeads},
                     {"K", model.keys},      {"V", model.values}};
-  json::Object spec{{"prism_spec", 1},
-                    {"dtype", json::Object{{"io", model.io}}},
-                    {"reverse", model.reverse},
-                    {"entries", json::Array{"forward"}}};
+  json::Object spec{
+      {"prism_spec", 1},
+      {"dtype", json::Object{{"io", model.io}, {"state", model.state}}},
+      {"reverse", model.reverse},
+      {"entries", json::Array{"forward"}}};
   if (model.headFirst)
     spec["layout"] = "head_first";
   StringRef name = model.name;

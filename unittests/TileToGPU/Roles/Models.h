@@ -18,6 +18,7 @@ struct Model {
   int64_t keyHeads = 1, valueHeads = 1;
   bool reverse = false, headFirst = false;
   std::string io = "bf16";
+  std::string state = "f32"; ///< of the arrays of states
 };
 
 /// The spec of the forward entry.

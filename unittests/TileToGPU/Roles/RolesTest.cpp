@@ -239,6 +239,15 @@ TEST_P(EveryModel, AbsentStates) {
     }
 }
 
+/// Arrays of states are of 16 bits where the spec says so; the state is not.
+TEST_P(EveryModel, RoundedStates) {
+  for (int64_t steps : {0, 65}) {
+    Model rounded = model(80, 72);
+    rounded.state = "bf16";
+    expectRight(rounded, callOf(steps));
+  }
+}
+
 /// Rows and addresses that 16 bytes do not divide are copied element by
 /// element; nothing beside an array is touched.
 TEST_P(EveryModel, Placements) {

@@ -57,6 +57,15 @@ TEST_P(Segments, OfChunks) {
   expectRight(kernel, callOf(302, GateSet::hard));
 }
 
+TEST_P(Segments, FromRoundedStates) {
+  Model model;
+  model.name = GetParam();
+  model.state = "bf16";
+  RoleKernel kernel(specOf(model), std::nullopt, /*segments=*/3);
+  ASSERT_EQ(kernel.whyNot(), "");
+  expectRight(kernel, callOf(301));
+}
+
 INSTANTIATE_TEST_SUITE_P(Every, Segments,
                          testing::Values("linear_attention", "retnet",
                                          "gated_deltanet", "prism_l1",

@@ -42,9 +42,11 @@ prism::scan::sourcesOf(RecurrenceOp op, ValueRange values,
     if (!isInside || found.contains(value) || isKnown(value))
       continue;
     pending.push_back({value, true});
-    if (Operation *producer = value.getDefiningOp())
-      for (Value input : llvm::reverse(inputsOf(producer)))
+    if (Operation *producer = value.getDefiningOp()) {
+      auto inputs = inputsOf(producer);
+      for (Value input : llvm::reverse(inputs))
         pending.push_back({input, false});
+    }
   }
   return found;
 }

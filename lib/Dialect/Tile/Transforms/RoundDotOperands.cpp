@@ -72,8 +72,10 @@ private:
     return ours ? extended.getIn() : Value();
   }
 
+  /// A state, which no message brings, is widened where it is loaded.
   void loadAsItLies(LoadOp load) {
-    if (load.getView().getType().getElementType() == element &&
+    if (load.getView().getType().hasTime() &&
+        load.getView().getType().getElementType() == element &&
         load.getResult().getType().getElementType() != element)
       widen(load);
   }
