@@ -33,6 +33,16 @@ static AffineMap outputFirst(AffineMap map, unsigned loops) {
   return AffineMap::get(loops, 0, place, map.getContext());
 }
 
+/// May several iterations meet at one element of an output? Each then sees what
+/// the one before it yielded, whatever the iterators are called.
+static bool isRevisited(AffineMap map, unsigned loops) {
+  for (unsigned loop = 0; loop < loops; ++loop)
+    if (!llvm::is_contained(map.getResults(),
+                            getAffineDimExpr(loop, map.getContext())))
+      return true;
+  return false;
+}
+
 /// One output of an op that sums; nothing if it does anything else.
 std::optional<Form> StepEvaluator::reduce(linalg::LinalgOp op,
                                           const Form &yielded,
@@ -77,15 +87,19 @@ bool StepEvaluator::evaluateLinalg(Operation &operation) {
   Block *body = op.getBlock();
   Shape outer = space;
   space.assign(extents.begin(), extents.end());
-  SmallVector<Form> accumulators;
+  SmallVector<std::optional<Form>> accumulators;
   bool sums = op.getNumReductionLoops() > 0;
   for (OpOperand &operand : op->getOpOperands()) {
     BlockArgument argument = op.getMatchingBlockArgument(&operand);
     Node input = get(operand.get());
-    if (sums && op.isDpsInit(&operand)) {
-      accumulators.push_back(forms.leaf(space, Dependence::affine));
-      bind(argument, accumulators.back(), {input});
-      continue;
+    if (op.isDpsInit(&operand)) {
+      accumulators.emplace_back();
+      AffineMap map = op.getMatchingIndexingMap(&operand);
+      if (sums || isRevisited(map, extents.size())) {
+        accumulators.back() = forms.leaf(space, Dependence::affine);
+        bind(argument, *accumulators.back(), {input});
+        continue;
+      }
     }
     bind(argument,
          forms.view(input->form, op.getMatchingIndexingMap(&operand), space),
@@ -131,14 +145,17 @@ bool StepEvaluator::evaluateLinalg(Operation &operation) {
     // A sum may not read the accumulator of another output.
     bool crossed = false;
     for (auto [j, other] : llvm::enumerate(accumulators))
-      crossed |= j != i && mentions(value, onlyAtom(other));
+      crossed |= j != i && other && mentions(value, onlyAtom(*other));
     std::optional<Form> form;
     if (!crossed)
-      form = reduce(op, value, sums ? accumulators[i] : value, before->form,
+      form = reduce(op, value, accumulators[i].value_or(value), before->form,
                     op.getMatchingIndexingMap(init));
+    // What was there before is where the body begins, and stays where nothing
+    // is written.
     if (!form)
       form = forms.leaf(cast<RankedTensorType>(result.getType()).getShape(),
-                        repeated, entry, /*partial=*/true);
+                        std::max(repeated, before->dependence()), entry,
+                        /*partial=*/true);
     set(result, *form, named ? inputs : Nodes{yielded[i], before});
   }
   return true;

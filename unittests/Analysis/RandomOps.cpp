@@ -124,7 +124,7 @@ void Writer::products() {
 }
 
 void Writer::moves() {
-  switch (below(7)) {
+  switch (below(8)) {
   case 0: {
     Kind from = chance(50) ? state : flipped,
          to = from == state ? flipped : state;
@@ -183,6 +183,20 @@ void Writer::moves() {
         formatv("tensor.insert_slice {0} into {1}[{2}, 0] [1, 2] [1, 1] : "
                 "tensor<2xf64> into tensor<3x2xf64>",
                 a.name, s.name, below(3)));
+    break;
+  }
+  case 6: {
+    // Writes one column; the other stays as it was.
+    Value a = pick(keys), s = pick(state);
+    add(state, joined(a, s),
+        formatv("linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>, "
+                "affine_map<(i) -> (i, {2})>], iterator_types = "
+                "[\"parallel\"]} ins({0} : tensor<3xf64>) outs({1} : "
+                "tensor<3x2xf64>) {{\n"
+                "      ^bb0(%e: f64, %d: f64):\n"
+                "        linalg.yield %e : f64\n"
+                "      } -> tensor<3x2xf64>",
+                a.name, s.name, below(2)));
     break;
   }
   default: {

@@ -284,3 +284,22 @@ func.func @entry_not_read(%k: tensor<?x?x4xf32>, %v: tensor<?x?x2xf32>, %g: tens
   } -> (tensor<?x?x2xf32>), (tensor<?x1x4x2xf32>)
   return %o, %s : tensor<?x?x2xf32>, tensor<?x1x4x2xf32>
 }
+
+// One column is written, the others keep what is affine in the state.
+// CHECK-LABEL: func.func @written_in_part(
+// CHECK: scan.state_independent = "token"
+func.func @written_in_part(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x2xf32>) {
+  %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btk") finals("nhkv") {
+  ^bb0(%S: tensor<4x2xf32>, %kt: tensor<4xf32>):
+    %half = arith.constant dense<0.5> : tensor<4x2xf32>
+    %before = arith.mulf %S, %half : tensor<4x2xf32>
+    %next = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i, 0)>],
+        iterator_types = ["parallel"]} ins(%kt : tensor<4xf32>) outs(%before : tensor<4x2xf32>) {
+    ^bb1(%a: f32, %b: f32):
+      %sum = arith.addf %a, %b : f32
+      linalg.yield %sum : f32
+    } -> tensor<4x2xf32>
+    scan.yield %next, %kt : tensor<4x2xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x2xf32>)
+  return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x2xf32>
+}
