@@ -6,6 +6,7 @@
 #include "Machine.h"
 #include "Prism/Analysis/StateFlow.h"
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
+#include "Prism/Dialect/Scan/IR/StepOps.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
 #include "Prism/Support/EmitDiagnostic.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -170,7 +171,7 @@ static LogicalResult chooseSerialForm(func::FuncOp entry, scan::RecurrenceOp op,
   op->setAttr(scan::kSerialAttr, UnitAttr::get(op.getContext()));
   // Said once and for all: simplifications to come may remove what says so.
   if (hasPlainSteps(op) || !haveTileForm(entry, op))
-    op->setAttr(kPlainStepsAttr, UnitAttr::get(op.getContext()));
+    op->setAttr(scan::kPlainStepsAttr, UnitAttr::get(op.getContext()));
   bool byMiniBatch = op.getMiniBatch() && !hasPlainSteps(op);
   // An entry that is stepped through anyway may say so.
   scan::PlanAttr plan = op.getPlanAttr();

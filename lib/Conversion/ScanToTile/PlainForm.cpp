@@ -4,8 +4,8 @@
 
 #include "PlainForm.h"
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
+#include "Prism/Dialect/Scan/IR/StepOps.h"
 #include "Prism/Dialect/Tile/IR/StepPrograms.h"
-#include "TokenTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -22,26 +22,8 @@ using namespace prism;
 // Which steps
 //===----------------------------------------------------------------------===//
 
-static bool isTileOp(Operation &op) {
-  if (isa<scan::StateOpInterface, scan::ReadOp, scan::L2NormOp, scan::RefineOp,
-          tensor::SplatOp, linalg::BroadcastOp>(op))
-    return true;
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
-    return !dense || dense.isSplat();
-  }
-  if (auto elements = dyn_cast<tensor::FromElementsOp>(op))
-    return elements.getElements().size() == 1;
-  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
-    return extract.getTensor().getType().getNumElements() == 1 ||
-           rowOf(&op).has_value();
-  if (isa<tensor::ExtractSliceOp>(op))
-    return rowOf(&op).has_value();
-  return op.getNumRegions() == 0 && OpTrait::hasElementwiseMappableTraits(&op);
-}
-
 bool prism::hasPlainSteps(scan::RecurrenceOp op) {
-  if (op->hasAttr(kPlainStepsAttr))
+  if (op->hasAttr(scan::kPlainStepsAttr))
     return true;
   Type first = op.getStateArgument(0).getType();
   for (unsigned i = 0; i < op.getNumStates(); ++i) {
@@ -52,7 +34,7 @@ bool prism::hasPlainSteps(scan::RecurrenceOp op) {
   bool isTurned = op.getNumStates() == 1 && scan::isValueFirst(op, 0);
   return llvm::any_of(op.getStepBlock()->without_terminator(),
                       [&](Operation &nested) {
-                        return !isTileOp(nested) &&
+                        return !scan::isTileOp(nested) &&
                                !(isTurned && isa<linalg::TransposeOp>(nested));
                       });
 }

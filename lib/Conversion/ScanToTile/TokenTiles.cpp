@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TokenTiles.h"
+#include "Prism/Dialect/Scan/IR/StepOps.h"
 #include "mlir/IR/Matchers.h"
 #include <cmath>
 
@@ -155,28 +156,6 @@ Value TokenTiles::elementwise(Operation *producer, int64_t rank, Along along) {
   return tb.builder.create(state)->getResult(0);
 }
 
-std::optional<int64_t> prism::rowOf(Operation *producer) {
-  if (auto extract = dyn_cast<tensor::ExtractOp>(producer)) {
-    APInt index;
-    if (extract.getIndices().size() != 1 ||
-        !matchPattern(extract.getIndices().front(), m_ConstantInt(&index)))
-      return std::nullopt;
-    return index.getSExtValue();
-  }
-  auto slice = cast<tensor::ExtractSliceOp>(producer);
-  ArrayRef<int64_t> source = slice.getSourceType().getShape(),
-                    sizes = slice.getStaticSizes();
-  ArrayRef<int64_t> offsets = slice.getStaticOffsets();
-  bool whole = sizes.drop_front() == source.drop_front() &&
-               llvm::all_of(offsets.drop_front(),
-                            [](int64_t offset) { return offset == 0; });
-  bool dropsFirst = slice.getType().getShape() == source.drop_front();
-  if (!whole || !dropsFirst || sizes[0] != 1 ||
-      ShapedType::isDynamic(offsets[0]) || !slice.hasUnitStride())
-    return std::nullopt;
-  return offsets[0];
-}
-
 /// The scalar of a state or a read of one element, or of what is computed of
 /// one element by element.
 Value TokenTiles::onlyElement(tensor::ExtractOp extract) {
@@ -197,7 +176,7 @@ Value TokenTiles::row(Operation *producer, int64_t rank, Along along) {
   if (auto extract = dyn_cast<tensor::ExtractOp>(producer))
     if (Value element = onlyElement(extract))
       return element;
-  std::optional<int64_t> index = rowOf(producer);
+  std::optional<int64_t> index = scan::rowOf(producer);
   if (!index) {
     producer->emitError("has no tile form: expected a whole row of the first "
                         "axis at a constant place");

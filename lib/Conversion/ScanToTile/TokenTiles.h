@@ -20,10 +20,6 @@
 
 namespace prism {
 
-/// Which row of its source's first axis a tensor.extract or
-/// tensor.extract_slice takes; none if it is no row.
-std::optional<int64_t> rowOf(mlir::Operation *producer);
-
 /// Which axis of the state the last axis of a step value runs along.
 enum class Along { none, key, value, element };
 

@@ -22,10 +22,6 @@ mlir::FailureOr<tile::ProgramOp> convertEntryToTile(mlir::OpBuilder &builder,
                                                     scan::PlanAttr plan,
                                                     llvm::StringRef name);
 
-/// On a serial recurrence that is taken token by token, its ops as they are,
-/// whatever they are.
-inline constexpr llvm::StringLiteral kPlainStepsAttr = "scan.plain_steps";
-
 /// Has a recurrence's step ops or states that no tile stands for? If it is
 /// serial it is taken token by token, its ops as they are.
 bool hasPlainSteps(scan::RecurrenceOp op);

@@ -3,6 +3,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prism/Dialect/Scan/IR/ChunkStates.h"
+#include "Prism/Dialect/Scan/IR/StepOps.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 
 using namespace mlir;
 using namespace prism::scan;
@@ -95,7 +97,17 @@ statesAmong(RecurrenceOp op, const llvm::SetVector<Value> &values) {
 // Strata
 //===----------------------------------------------------------------------===//
 
-/// All states of one number that no state of another kind flows into.
+/// Can tiles stand for all that a value is made of? Calls are looked at when
+/// their ops are in their place.
+static bool isMadeOfTiles(const llvm::SetVector<Value> &sources) {
+  return llvm::all_of(sources, [](Value value) {
+    Operation *producer = value.getDefiningOp();
+    return !producer || isa<CallOpInterface>(producer) || isTileOp(*producer);
+  });
+}
+
+/// All states of one number that no state of another kind flows into, stepped
+/// by ops that tiles stand for.
 static llvm::SmallDenseSet<unsigned> numbersKnownFirst(RecurrenceOp op) {
   llvm::SmallDenseSet<unsigned> numbers;
   for (unsigned i = 0; i < op.getNumStates(); ++i) {
@@ -108,9 +120,10 @@ static llvm::SmallDenseSet<unsigned> numbersKnownFirst(RecurrenceOp op) {
     for (unsigned i = 0; i < op.getNumStates(); ++i) {
       if (!numbers.contains(i))
         continue;
-      auto among =
-          statesAmong(op, sourcesOf(op, op.getYield().getValues()[i], nothing));
-      if (llvm::all_of(among, [&](unsigned s) { return numbers.contains(s); }))
+      auto sources = sourcesOf(op, op.getYield().getValues()[i], nothing);
+      auto among = statesAmong(op, sources);
+      if (isMadeOfTiles(sources) &&
+          llvm::all_of(among, [&](unsigned s) { return numbers.contains(s); }))
         continue;
       numbers.erase(i);
       changed = true;

@@ -3,11 +3,12 @@
 //===----------------------------------------------------------------------===//
 //
 // The states of a recurrence in two strata. A state of one number that depends
-// on inputs and on others of its kind alone may be stepped through the chunk
-// before all else; its numbers are then known to the coefficients of the
-// others. Each of the others is a chain of factors whose coefficients are made
-// of inputs and of such numbers. What is made of values here follows operands
-// only: a state that cancels counts as read, since it would have to be lowered.
+// on inputs and on others of its kind alone, by ops that tiles stand for, may
+// be stepped through the chunk before all else; its numbers are then known to
+// the coefficients of the others. Each of the others is a chain of factors
+// whose coefficients are made of inputs and of such numbers. What is made of
+// values here follows operands only: a state that cancels counts as read, since
+// it would have to be lowered.
 //
 //===----------------------------------------------------------------------===//
 

@@ -51,8 +51,8 @@ mlir::LogicalResult verifyStateIndependence(
     mlir::DiagnosticSeverity severity = mlir::DiagnosticSeverity::Error);
 
 /// True if `op` has to be taken step by step. States of one element that read
-/// no other state (stabilisers) may be anything: they are known before the
-/// others.
+/// no other state (stabilisers) may be any function that tiles stand for: they
+/// are known before the others.
 bool isSerial(RecurrenceOp op);
 
 /// Can what the step calls be inlined? Else an error at the call.
