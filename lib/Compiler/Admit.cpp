@@ -50,7 +50,7 @@ static LogicalResult checkStates(scan::RecurrenceOp op, bool isPlain) {
     auto state = cast<RankedTensorType>(op.getStateArgument(i).getType());
     if (i == 0 && state.getRank() != 2 && !isPlain)
       return op.emitError("expected a first state of keys x values, found ")
-             << state;
+             << state << kSerialTakesIt;
     if (state.getNumElements() == 0)
       return op.emitError("expected states with elements, found ") << state;
   }
@@ -98,14 +98,15 @@ static LogicalResult checkMiniBatches(scan::RecurrenceOp op) {
     if (Type other = op.getStateArgument(i).getType(); other != first)
       return op.emitError("states of different shapes have no form in "
                           "mini-batches yet, found ")
-             << first << " and " << other;
+             << first << " and " << other << kSerialTakesIt;
   auto chain = scan::getFactorChain(op, 0);
   if (op.getNumStates() > 1 || failed(chain))
     return success();
   for (scan::StateOpInterface factor : *chain) {
     std::string reason;
     if (!factor.hasChunkForm(reason))
-      return factor->emitOpError() << reason << ", and mini-batches are chunks";
+      return factor->emitOpError()
+             << reason << ", and mini-batches are chunks" << kSerialTakesIt;
   }
   return success();
 }
@@ -121,8 +122,14 @@ static LogicalResult checkOrder(func::FuncOp entry, scan::RecurrenceOp op,
                            "yet; the CPU takes them, and GPUs take keys first");
   if (isValueFirst && op.getMiniBatch())
     return entry.emitError("states with values first are not lowered in "
-                           "mini-batches yet, which take keys first");
+                           "mini-batches yet, which take keys first")
+           << kSerialTakesIt;
   return success();
+}
+
+static bool isSerialAskedFor(scan::RecurrenceOp op,
+                             const CompileOptions &options) {
+  return options.serial || op->hasAttr(scan::kSerialAttr);
 }
 
 /// A recurrence without a parallel form: an error that names the op of the
@@ -132,7 +139,7 @@ static LogicalResult admitSerial(func::FuncOp entry, scan::RecurrenceOp op,
                                  const CompileOptions &options,
                                  std::string &why) {
   analysis::StateFlow flow(op);
-  if (!options.serial && !op->hasAttr(scan::kSerialAttr)) {
+  if (!isSerialAskedFor(op, options)) {
     flow.report(analysis::Granularity::miniBatch);
     return failure();
   }
@@ -143,34 +150,54 @@ static LogicalResult admitSerial(func::FuncOp entry, scan::RecurrenceOp op,
   return success();
 }
 
-/// Have the tile forms a serial recurrence? The lowering itself says so, of a
-/// copy; what it says of one that they have not is not the user's concern.
-static bool haveTileForm(func::FuncOp entry, scan::RecurrenceOp op) {
+/// Why a step has no tile form, or nothing if it has one. The checks and the
+/// lowering themselves say so, of a copy; it is not the user's concern yet.
+static std::optional<std::string>
+whyNoTileForm(func::FuncOp entry, scan::RecurrenceOp op,
+              const targetinfo::Target &target) {
+  std::string why;
   uint64_t thread = llvm::get_threadid();
-  ScopedDiagnosticHandler quiet(entry.getContext(), [&](Diagnostic &) {
-    return success(llvm::get_threadid() == thread);
+  ScopedDiagnosticHandler quiet(entry.getContext(), [&](Diagnostic &found) {
+    if (llvm::get_threadid() != thread)
+      return failure();
+    if (why.empty())
+      why = found.str();
+    return success();
   });
-  entry.getContext()->loadDialect<tile::TileDialect>();
-  OwningOpRef<ModuleOp> module = ModuleOp::create(entry.getLoc());
-  OpBuilder builder(module->getBodyRegion());
-  auto copy = cast<func::FuncOp>(builder.clone(*entry));
-  int64_t chunk = op.getMiniBatch().value_or(1);
-  auto plan = scan::PlanAttr::get(
-      op.getContext(),
-      chunk > 1 ? scan::Schedule::chunk : scan::Schedule::recurrent, chunk,
-      /*value_block=*/0, /*stages=*/1);
-  auto program = convertEntryToTile(builder, copy, plan, "copy");
-  return succeeded(program) && succeeded(verify(*program));
+  auto convert = [&]() -> LogicalResult {
+    if (failed(checkStates(op, /*isPlain=*/false)) ||
+        failed(checkOrder(entry, op, target)) || failed(checkMiniBatches(op)))
+      return failure();
+    entry.getContext()->loadDialect<tile::TileDialect>();
+    OwningOpRef<ModuleOp> module = ModuleOp::create(entry.getLoc());
+    OpBuilder builder(module->getBodyRegion());
+    auto copy = cast<func::FuncOp>(builder.clone(*entry));
+    copy.walk(
+        [](scan::RecurrenceOp found) { found->removeAttr(scan::kSerialAttr); });
+    int64_t chunk = op.getMiniBatch().value_or(1);
+    auto plan = scan::PlanAttr::get(
+        op.getContext(),
+        chunk > 1 ? scan::Schedule::chunk : scan::Schedule::recurrent, chunk,
+        /*value_block=*/0, /*stages=*/1);
+    auto program = convertEntryToTile(builder, copy, plan, "copy");
+    return failed(program) ? failure() : verify(*program);
+  };
+  if (succeeded(convert()))
+    return std::nullopt;
+  StringRef text = why;
+  text.consume_back(kSerialTakesIt);
+  return text.str();
 }
 
 /// Says how a serial recurrence is taken, and marks it for the lowering.
 static LogicalResult chooseSerialForm(func::FuncOp entry, scan::RecurrenceOp op,
+                                      const targetinfo::Target &target,
                                       const CompileOptions &options,
                                       const std::string &why,
                                       std::vector<Remark> &remarks) {
   op->setAttr(scan::kSerialAttr, UnitAttr::get(op.getContext()));
   // Said once and for all: simplifications to come may remove what says so.
-  if (hasPlainSteps(op) || !haveTileForm(entry, op))
+  if (hasPlainSteps(op) || whyNoTileForm(entry, op, target))
     op->setAttr(scan::kPlainStepsAttr, UnitAttr::get(op.getContext()));
   bool byMiniBatch = op.getMiniBatch() && !hasPlainSteps(op);
   // An entry that is stepped through anyway may say so.
@@ -259,8 +286,18 @@ FailureOr<bool> prism::admit(func::FuncOp entry, scan::RecurrenceOp op,
                       math::MathDialect, tensor::TensorDialect>();
     scan::raiseAffine(op, /*assumeNonNegativeGates=*/false);
   }
-  if (serial && failed(chooseSerialForm(entry, op, options, why, remarks)))
+  // Affine steps of ops that no tile stands for have the same way out.
+  if (!serial && !target.isCuda() && isSerialAskedFor(op, options))
+    if (auto reason = whyNoTileForm(entry, op, target)) {
+      serial = true;
+      why = std::move(*reason);
+    }
+  if (serial &&
+      failed(chooseSerialForm(entry, op, target, options, why, remarks)))
     return failure();
+  // What has a parallel form takes it.
+  if (!serial)
+    op->removeAttr(scan::kSerialAttr);
   bool isTokenByToken = serial && hasPlainSteps(op);
   if (failed(checkStates(op, isTokenByToken)))
     return failure();

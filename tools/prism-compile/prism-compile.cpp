@@ -113,8 +113,9 @@ static cl::list<std::string>
              cl::value_desc("name=file"), cl::cat(category));
 static cl::opt<bool>
     serial("serial",
-           cl::desc("take a recurrence that is not affine in its states step "
-                    "by step, on the CPU (else it is an error)"),
+           cl::desc("take a recurrence that is not affine in its states, or "
+                    "whose ops have no tile form, step by step, on the CPU "
+                    "(else it is an error)"),
            cl::cat(category));
 static cl::opt<bool> noAssemble("no-assemble",
                                 cl::desc("leave PTX unassembled"),

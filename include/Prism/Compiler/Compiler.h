@@ -43,8 +43,8 @@ struct CompileOptions {
   std::optional<targetinfo::Calibration> calibration = std::nullopt;
   /// Assemble PTX to cubin where ptxas is found.
   bool assemble = true;
-  /// Recurrences without a parallel form are taken step by step, on the CPU;
-  /// else they are errors.
+  /// Recurrences without a parallel form, or of ops without a tile form, are
+  /// taken step by step, on the CPU; else they are errors.
   bool serial = false;
   /// Told what is being done ("forward, chunk, sm_90a"), for progress.
   std::function<void(llvm::StringRef)> progress;

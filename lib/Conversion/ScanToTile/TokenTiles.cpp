@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TokenTiles.h"
+#include "Prism/Conversion/ScanToTile/ScanToTile.h"
 #include "Prism/Dialect/Scan/IR/StepOps.h"
 #include "mlir/IR/Matchers.h"
 #include <cmath>
@@ -44,7 +45,8 @@ Value TokenTiles::get(Value stepValue, int64_t rank, Along along) {
     if (rank < 0)
       return tile;
     emitError(stepValue.getLoc(), "has no tile form: a row of a state, or of "
-                                  "what is computed from one");
+                                  "what is computed from one")
+        << kSerialTakesIt;
     return {};
   }
   Value tile;
@@ -52,7 +54,8 @@ Value TokenTiles::get(Value stepValue, int64_t rank, Along along) {
     unsigned states = op.getNumStates() + op.getNumEntryStates();
     if (argument.getArgNumber() < states) {
       op.emitOpError("has a coefficient that is computed from the state, even "
-                     "if the state cancels in it; it has no tile form");
+                     "if the state cancels in it; it has no tile form")
+          << kSerialTakesIt;
       return {};
     }
     tile = load(argument.getArgNumber() - states, rank, along);
@@ -118,7 +121,7 @@ Value TokenTiles::elementwise(Operation *producer, int64_t rank, Along along) {
     if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
       if (!dense.isSplat()) {
         op.emitError("a tensor constant of a step must be a splat, found ")
-            << op.getType();
+            << op.getType() << kSerialTakesIt;
         return {};
       }
       value = dense.getSplatValue<Attribute>();
@@ -134,7 +137,7 @@ Value TokenTiles::elementwise(Operation *producer, int64_t rank, Along along) {
         "has no tile form: inside a step, what is not a state factor must be "
         "elementwise arith or math, a row, tensor.splat, linalg.broadcast, "
         "scan.l2norm or scan.refine; found '")
-        << producer->getName() << "'";
+        << producer->getName() << "'" << kSerialTakesIt;
     return {};
   }
   SmallVector<Value> operands;
@@ -179,12 +182,14 @@ Value TokenTiles::row(Operation *producer, int64_t rank, Along along) {
   std::optional<int64_t> index = scan::rowOf(producer);
   if (!index) {
     producer->emitError("has no tile form: expected a whole row of the first "
-                        "axis at a constant place");
+                        "axis at a constant place")
+        << kSerialTakesIt;
     return {};
   }
   if (rank >= 0) {
     producer->emitError("has no tile form: a row's own rows cannot be taken; "
-                        "take them from an input of one axis fewer");
+                        "take them from an input of one axis fewer")
+        << kSerialTakesIt;
     return {};
   }
   return get(producer->getOperand(0), *index, along);
@@ -217,7 +222,8 @@ Value TokenTiles::repeat(linalg::BroadcastOp op, int64_t rank, Along along) {
 Value TokenTiles::l2norm(scan::L2NormOp norm, int64_t rank, Along along) {
   if (rank >= 0 && norm.getInput().getType().getRank() == 1) {
     norm.emitError("has no tile form: the elements of a normalised vector "
-                   "cannot be taken one by one");
+                   "cannot be taken one by one")
+        << kSerialTakesIt;
     return {};
   }
   Value x = get(norm.getInput(), rank, along);

@@ -22,6 +22,10 @@ mlir::FailureOr<tile::ProgramOp> convertEntryToTile(mlir::OpBuilder &builder,
                                                     scan::PlanAttr plan,
                                                     llvm::StringRef name);
 
+/// What messages about steps without a tile form end with: the way out.
+inline constexpr llvm::StringLiteral kSerialTakesIt =
+    "; --serial (scan.serial) takes it step by step on the CPU";
+
 /// Has a recurrence's step ops or states that no tile stands for? If it is
 /// serial it is taken token by token, its ops as they are.
 bool hasPlainSteps(scan::RecurrenceOp op);

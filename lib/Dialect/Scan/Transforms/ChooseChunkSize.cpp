@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Prism/Dialect/Scan/IR/StepOps.h"
 #include "Prism/Dialect/Scan/Transforms/CostModel.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
 #include "Prism/Support/EmitDiagnostic.h"
@@ -119,6 +120,10 @@ SmallVector<std::string> prism::scan::explainPlan(RecurrenceOp op,
     lines.push_back("serial: no larger chunk than a step is the same model");
     return lines;
   }
+  if (op->hasAttr(kPlainStepsAttr)) {
+    lines.push_back("serial as asked: no chunk has the step's ops");
+    return lines;
+  }
   if (machine.target != PlanTarget::cpu)
     return lines;
   if (std::optional<ScanWork> work = ScanWork::of(op)) {
@@ -224,7 +229,7 @@ void ChooseChunkSizePass::plan(RecurrenceOp op, Schedule wanted,
   Schedule chosen = wanted;
   if (op.getMiniBatch()) {
     chosen = Schedule::chunk;
-  } else if (isSerial(op)) {
+  } else if (isSerial(op) || op->hasAttr(kPlainStepsAttr)) {
     chosen = Schedule::recurrent;
   } else if (Operation *factor = findFactorWithoutChunkForm(op, reason);
              factor && chosen == Schedule::chunk) {
