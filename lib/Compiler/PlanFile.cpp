@@ -76,6 +76,16 @@ prism::readPlanFile(StringRef text, StringRef file, ArrayRef<StringRef> entries,
   bool isByEntry = llvm::any_of(document->members, [&](const JsonMember &m) {
     return m.value.is(JsonKind::Object) || llvm::is_contained(entries, m.key);
   });
+  if (isByEntry && entries.empty()) {
+    const JsonMember &named =
+        *llvm::find_if(document->members, [](const JsonMember &m) {
+          return m.value.is(JsonKind::Object);
+        });
+    diagnostic.loc = named.keyLoc;
+    diagnostic.message =
+        "the model has no entries, found a plan for entry '" + named.key + "'";
+    return failure();
+  }
   if (failed(checkShape(*document, isByEntry ? shapes.byEntry : shapes.plan,
                         diagnostic)))
     return failure();

@@ -212,8 +212,8 @@ bool Checker::unknownKey(const JsonMember &member, const Shape &shape) {
   llvm::StringRef nearest = nearestName(member.key, names);
   if (!nearest.empty())
     return fail(member.keyLoc, "unknown key '" + member.key + "'", nearest);
-  return fail(member.keyLoc,
-              "unknown key '" + member.key + "', expected " + joinNames(names));
+  std::string expected = names.empty() ? "" : ", expected " + joinNames(names);
+  return fail(member.keyLoc, "unknown key '" + member.key + "'" + expected);
 }
 
 bool Checker::checkObject(const JsonNode &node, const Shape &shape) {
