@@ -2,7 +2,7 @@
 
 A step is written op by op from a seed: elementwise functions, products with matrices,
 reductions, branches, loops, slices, calls, on one to three states that are vectors or
-matrices, with and without mini-batches. What it yields may be any value, other states
+matrices, with and without mini-batches, with state arrays of bf16 too. What it yields may be any value, other states
 included. All numbers stay within tanh's range, so that a wrong one shows.
 """
 
@@ -143,7 +143,8 @@ class Step:
         mixed = self.define(0, f"arith.addf {yielded[0][0]}, {states[0][0]} : {type}")
         yielded[0] = (self.define(0, f"math.tanh {mixed} : {type}"), kinds[0])
 
-        arrays = {VECTOR: f"tensor<?x2x{n}xf32>", MATRIX: f"tensor<?x2x{n}x{n}xf32>"}
+        element = self.random.choice(["f32", "f32", "bf16"])
+        arrays = {VECTOR: f"tensor<?x2x{n}x{element}>", MATRIX: f"tensor<?x2x{n}x{n}x{element}>"}
         axes = ", ".join({VECTOR: '"nhv"', MATRIX: '"nhvw"'}[kind] for kind in kinds)
         letters = axes.split(", ")
         types, finals = [arrays[kind] for kind in kinds], ", ".join(f"%f{i}" for i in range(len(kinds)))

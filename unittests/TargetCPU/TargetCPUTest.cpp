@@ -42,6 +42,44 @@ TEST(TargetCPU, SharedObjectLoads) {
   llvm::sys::fs::remove_directories(folder);
 }
 
+/// Links a kernel that calls a function; the error, or empty.
+static std::string linkCallOf(const std::string &function) {
+  DialectRegistry registry;
+  registry.insert<LLVM::LLVMDialect>();
+  registerCPUTranslations(registry);
+  MLIRContext context(registry);
+  std::string text = "llvm.func @" + function +
+                     "(f64) -> f64\n"
+                     "llvm.func @kernel(%x: f64) -> f64 {\n%y = llvm.call @" +
+                     function +
+                     "(%x) : (f64) -> f64\nllvm.return %y : f64\n}\n";
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+  SmallString<128> folder;
+  if (!module ||
+      llvm::sys::fs::createUniqueDirectory("prism-target-cpu", folder))
+    return "cannot begin";
+  std::string object = (folder + "/k.o").str(),
+              shared = (folder + "/k.so").str(), error;
+  std::error_code code;
+  {
+    llvm::raw_fd_ostream out(object, code);
+    if (code || failed(emitObject(*module, "x86-64-v3", out)))
+      return "cannot write the object";
+  }
+  EXPECT_EQ(succeeded(linkShared(object, shared, error)), error.empty());
+  llvm::sys::fs::remove_directories(folder);
+  return error;
+}
+
+TEST(TargetCPU, SymbolsAreTheCLibrarys) {
+  for (const char *function :
+       {"exp", "tanh", "erf", "erfc", "cbrt", "roundeven"})
+    EXPECT_EQ(linkCallOf(function), "");
+  EXPECT_EQ(linkCallOf("__truncdfbf2"),
+            "the code calls '__truncdfbf2', which kernels are not linked with; "
+            "expected functions of the C library alone");
+}
+
 TEST(TargetCPU, NoLibraryCallsForF32AndSixteenBits) {
   for (const char *isa : {"x86-64-v3", "x86-64-v4"})
     for (const char *io : {"f32", "bf16", "f16"})

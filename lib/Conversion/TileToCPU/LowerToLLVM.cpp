@@ -97,8 +97,11 @@ static LogicalResult convertToLLVM(ModuleOp module) {
   module.walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
   reconcileUnrealizedCasts(casts);
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
-    if (function.getPassthroughAttr())
+    if (function.getPassthroughAttr()) {
+      if (failed(tiletocpu::moveBFloatsAsIntegers(function)))
+        return failure();
       tiletocpu::separateBuffers(function);
+    }
   return success();
 }
 

@@ -16,7 +16,6 @@
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -365,8 +364,8 @@ static LogicalResult simplifyMemory(LLVM::LLVMFuncOp function) {
   MLIRContext *context = function.getContext();
   RewritePatternSet patterns(context);
   memref::populateExpandStridedMetadataPatterns(patterns);
-  arith::populateExpandBFloat16Patterns(patterns);
-  if (failed(applyPatternsGreedily(function, std::move(patterns))))
+  if (failed(applyPatternsGreedily(function, std::move(patterns))) ||
+      failed(tiletocpu::widenNarrowFloats(function)))
     return failure();
   RewritePatternSet affine(context);
   populateAffineToStdConversionPatterns(affine);

@@ -14,6 +14,14 @@ namespace prism::tiletocpu {
 /// are loops over scalars, for LLVM's own vectorizer.
 llvm::LogicalResult lowerSteps(mlir::LLVM::LLVMFuncOp function);
 
+/// Computes in f32 what 16-bit floats would, at scalars, and rounds to bf16 in
+/// integers.
+llvm::LogicalResult widenNarrowFloats(mlir::LLVM::LLVMFuncOp function);
+
+/// Makes integers of a lowered function's bf16 values, or says which op does
+/// more than move one.
+llvm::LogicalResult moveBFloatsAsIntegers(mlir::LLVM::LLVMFuncOp function);
+
 /// Says of a lowered function's loads and stores which buffer of the workspace
 /// they touch: LLVM sees one pointer and would not move or widen them.
 void separateBuffers(mlir::LLVM::LLVMFuncOp function);

@@ -4,9 +4,42 @@
 
 #include "Prism/Support/RunProgram.h"
 #include "Prism/Target/CPU/CPU.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/Program.h"
 
 using namespace llvm;
+
+/// What a program that loads the kernel has is the C library and its
+/// mathematics. An error with the names of others, or empty.
+static std::string checkSymbols(StringRef sharedPath) {
+  auto opened = object::ObjectFile::createObjectFile(sharedPath);
+  if (!opened)
+    return toString(opened.takeError());
+  auto *elf = dyn_cast<object::ELFObjectFileBase>(opened->getBinary());
+  if (!elf)
+    return ("'" + sharedPath + "' is no ELF file").str();
+  TargetLibraryInfoImpl functions(Triple("x86_64-unknown-linux-gnu"));
+  TargetLibraryInfo library(functions);
+  std::string unknown;
+  for (const object::ELFSymbolRef &symbol : elf->getDynamicSymbolIterators()) {
+    Expected<uint32_t> flags = symbol.getFlags();
+    Expected<StringRef> name = symbol.getName();
+    if (!flags || !name)
+      return toString(joinErrors(flags.takeError(), name.takeError()));
+    LibFunc function;
+    bool isKnown = library.getLibFunc(*name, function) && library.has(function);
+    // LLVM has no optimizations for this one, and does not know it.
+    isKnown |= *name == "erfc";
+    if ((*flags & object::SymbolRef::SF_Undefined) && !isKnown)
+      unknown += (unknown.empty() ? "'" : ", '") + name->str() + "'";
+  }
+  if (unknown.empty())
+    return "";
+  return "the code calls " + unknown +
+         ", which kernels are not linked with; expected functions of the C "
+         "library alone";
+}
 
 LogicalResult prism::linkShared(StringRef objectPath, StringRef sharedPath,
                                 std::string &error) {
@@ -28,5 +61,7 @@ LogicalResult prism::linkShared(StringRef objectPath, StringRef sharedPath,
                      limit, said);
   if (!error.empty() && !StringRef(said).trim().empty())
     error += ": " + StringRef(said).trim().str();
+  if (error.empty())
+    error = checkSymbols(sharedPath);
   return success(error.empty());
 }

@@ -67,7 +67,7 @@ llvm::LogicalResult emitAssembly(mlir::ModuleOp module, llvm::StringRef isa,
                                  llvm::raw_pwrite_stream &out);
 
 /// Links one object file into a shared object with ld.lld. On failure `error`
-/// says what is missing or what the linker said.
+/// says what is missing, what the linker said, or which symbols are nobody's.
 llvm::LogicalResult linkShared(llvm::StringRef objectPath,
                                llvm::StringRef sharedPath, std::string &error);
 
