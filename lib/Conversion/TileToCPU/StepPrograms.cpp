@@ -120,11 +120,21 @@ static LogicalResult simplifyTensors(LLVM::LLVMFuncOp function) {
   return applyPatternsGreedily(function, std::move(fusion));
 }
 
+/// Is every element of a destination written? Each of its axes is a loop of its
+/// own, and the loops turn.
+static bool writesAll(linalg::GenericOp op, OpOperand &destination) {
+  return op.getMatchingIndexingMap(&destination).isProjectedPermutation() &&
+         !llvm::is_contained(op.getStaticLoopRanges(), 0);
+}
+
 /// The destination of an elementwise op says only where its result goes: it
 /// need not be there before.
 static bool onlyWrites(linalg::GenericOp op) {
-  return op.getNumResults() == 1 && !llvm::hasSingleElement(*op.getBody()) &&
-         !op.payloadUsesValueFromOperand(&op.getDpsInitsMutable()[0]);
+  if (op.getNumResults() != 1 || llvm::hasSingleElement(*op.getBody()))
+    return false;
+  OpOperand &destination = op.getDpsInitsMutable()[0];
+  return !op.payloadUsesValueFromOperand(&destination) &&
+         writesAll(op, destination);
 }
 
 /// Elementwise ops of tensors came with an operand for a destination; what is
@@ -137,6 +147,20 @@ static void freeDestinations(LLVM::LLVMFuncOp function) {
     OpBuilder b(op);
     op.getDpsInitsMutable()[0].set(tensor::EmptyOp::create(
         b, op.getLoc(), type.getShape(), type.getElementType()));
+  });
+}
+
+/// Bufferization takes what no op reads for overwritten. An op that writes a
+/// part gets a copy to write to: the rest stays.
+static void keepWhatIsNotWritten(LLVM::LLVMFuncOp function) {
+  function.walk([](linalg::GenericOp op) {
+    OpBuilder b(op);
+    for (OpOperand &destination : op.getDpsInitsMutable())
+      if (!op.payloadUsesValueFromOperand(&destination) &&
+          !writesAll(op, destination))
+        destination.set(bufferization::AllocTensorOp::create(
+            b, op.getLoc(), cast<RankedTensorType>(destination.get().getType()),
+            ValueRange(), destination.get()));
   });
 }
 
@@ -376,6 +400,7 @@ LogicalResult tiletocpu::lowerSteps(LLVM::LLVMFuncOp function) {
   if (failed(simplifyTensors(function)))
     return failure();
   freeDestinations(function);
+  keepWhatIsNotWritten(function);
   function.walk([](scf::IfOp branch) { copyIntoBranches(branch); });
   function.walk([](scf::ForOp loop) { carryInPlace(loop); });
   if (failed(bufferize(function)) || failed(makeLoops(function)))

@@ -144,3 +144,43 @@ func.func @decode(%x: tensor<?x1x2x4xf64> {scan.name = "x"}, %i: tensor<?x2x4xf6
   } -> (tensor<?x1x2x4xf64>), (tensor<?x2x4xf64>)
   return %y, %f : tensor<?x1x2x4xf64>, tensor<?x2x4xf64>
 }
+
+// Ops that write a part of their destination: its first column, every other row; the rest stays.
+#first = affine_map<(i) -> (i, 0)>
+#other = affine_map<(i) -> (2 * i)>
+#id = affine_map<(i) -> (i)>
+func.func @parts(%x: tensor<?x?x2x4xf32> {scan.name = "x"})
+    -> (tensor<?x?x2x8xf32> {scan.name = "y"}, tensor<?x2x4x3xf32> {scan.name = "f0"}, tensor<?x2x4x3xf32> {scan.name = "f1"})
+    attributes {scan.entry = "forward"} {
+  %y, %f0, %f1 = scan.recurrence ins(%x as "bthv" : tensor<?x?x2x4xf32>) outs("bthw") finals("nhvu", "nhvu") {
+  ^bb0(%S: tensor<4x3xf32>, %R: tensor<4x3xf32>, %x_t: tensor<4xf32>):
+    %half = arith.constant dense<0.5> : tensor<4x3xf32>
+    %t = math.tanh %S : tensor<4x3xf32>
+    %u = arith.addf %t, %half : tensor<4x3xf32>
+    %column = linalg.generic {indexing_maps = [#id, #first], iterator_types = ["parallel"]}
+        ins(%x_t : tensor<4xf32>) outs(%u : tensor<4x3xf32>) {
+    ^bb1(%a: f32, %b: f32):
+      %e = math.tanh %a : f32
+      linalg.yield %e : f32
+    } -> tensor<4x3xf32>
+    %sum = arith.addf %column, %t : tensor<4x3xf32>
+    %all = arith.addf %sum, %R : tensor<4x3xf32>
+    // This one is yielded: it would be written to the state's own place.
+    %next = linalg.generic {indexing_maps = [#id, #first], iterator_types = ["parallel"]}
+        ins(%x_t : tensor<4xf32>) outs(%all : tensor<4x3xf32>) {
+    ^bb1(%a: f32, %b: f32):
+      %e = math.exp %a : f32
+      %s = math.tanh %e : f32
+      linalg.yield %s : f32
+    } -> tensor<4x3xf32>
+    %ones = arith.constant dense<1.0> : tensor<8xf32>
+    %y_t = linalg.generic {indexing_maps = [#id, #other], iterator_types = ["parallel"]}
+        ins(%x_t : tensor<4xf32>) outs(%ones : tensor<8xf32>) {
+    ^bb1(%a: f32, %b: f32):
+      %e = math.tanh %a : f32
+      linalg.yield %e : f32
+    } -> tensor<8xf32>
+    scan.yield %all, %next, %y_t : tensor<4x3xf32>, tensor<4x3xf32>, tensor<8xf32>
+  } -> (tensor<?x?x2x8xf32>), (tensor<?x2x4x3xf32>, tensor<?x2x4x3xf32>)
+  return %y, %f0, %f1 : tensor<?x?x2x8xf32>, tensor<?x2x4x3xf32>, tensor<?x2x4x3xf32>
+}
