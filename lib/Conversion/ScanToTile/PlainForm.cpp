@@ -53,12 +53,37 @@ static bool isTaken(Operation *op) {
              tensor::DimOp>(op);
 }
 
+/// Types that memory has, an element in bytes of its own.
+static bool isElement(Type type) {
+  if (type.isInteger())
+    return llvm::is_contained({1, 8, 16, 32, 64}, type.getIntOrFloatBitWidth());
+  return isa<IndexType, BFloat16Type, Float16Type, Float32Type, Float64Type>(
+      type);
+}
+
 static LogicalResult checkType(Operation *at, Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!isElement(isa<TensorType>(type) ? getElementTypeOrSelf(type) : type))
+    return at->emitError("expected bf16, f16, f32, f64, index and integers of "
+                         "1, 8, 16, 32 or 64 bits in a step that is taken "
+                         "token by token, found ")
+           << type;
   if (isa<TensorType>(type) && (!tensor || !tensor.hasStaticShape()))
     return at->emitError("expected tensors of static shape in a step that is "
                          "taken token by token, found ")
            << type;
+  return success();
+}
+
+/// Of an op's results, and of the arguments of its blocks.
+static LogicalResult checkTypes(Operation *op) {
+  for (Type type : op->getResultTypes())
+    if (failed(checkType(op, type)))
+      return failure();
+  for (Region &region : op->getRegions())
+    for (Type type : region.getArgumentTypes())
+      if (failed(checkType(op, type)))
+        return failure();
   return success();
 }
 
@@ -103,9 +128,8 @@ LogicalResult PlainForm::check(scan::RecurrenceOp op) {
                  "scf.for and tensor ops of static shape";
           return WalkResult::interrupt();
         }
-        for (Type type : nested->getResultTypes())
-          if (failed(checkType(nested, type)))
-            return WalkResult::interrupt();
+        if (failed(checkTypes(nested)))
+          return WalkResult::interrupt();
         for (Value operand : nested->getOperands()) {
           Operation *producer = operand.getDefiningOp();
           bool isInside = op.getBody().isAncestor(operand.getParentRegion());

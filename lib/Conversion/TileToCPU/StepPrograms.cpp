@@ -377,8 +377,10 @@ static void placeInWorkspace(LLVM::LLVMFuncOp function) {
         b, alloc.getLoc(), converter, type, place);
     alloc.replaceAllUsesWith(
         UnrealizedConversionCastOp::create(b, type, descriptor).getResult(0));
-    int64_t bits = std::max<int64_t>(8, type.getElementTypeBitWidth());
-    bytes += llvm::alignTo(type.getNumElements() * bits / 8, kAlignment);
+    Type element = type.getElementType();
+    int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+    bytes += llvm::alignTo(type.getNumElements() * llvm::divideCeil(bits, 8),
+                           kAlignment);
     alloc.erase();
   });
   function->setAttr(kWorkspaceAttr, b.getI64IntegerAttr(bytes));

@@ -87,3 +87,28 @@ func.func @planned(%x: tensor<?x?x2x4xf32>) -> (tensor<?x?x2x4xf32>, tensor<?x2x
   } -> (tensor<?x?x2x4xf32>), (tensor<?x2x4xf32>)
   return %y, %f : tensor<?x?x2x4xf32>, tensor<?x2x4xf32>
 }
+
+func.func @width(%x: tensor<?x?x2x4xf32>) -> (tensor<?x?x2x4xf32>, tensor<?x2x4xf32>) attributes {scan.entry = "forward"} {
+  %y, %f = scan.recurrence ins(%x as "bthv" : tensor<?x?x2x4xf32>) outs("bthv") finals("nhv") {
+  ^bb0(%h: tensor<4xf32>, %x_t: tensor<4xf32>):
+    %s = math.tanh %h : tensor<4xf32>
+    %i = arith.fptosi %s : tensor<4xf32> to tensor<4xi24>
+    %n = arith.sitofp %i : tensor<4xi24> to tensor<4xf32>
+    scan.yield %n, %n : tensor<4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x2x4xf32>), (tensor<?x2x4xf32>)
+  return %y, %f : tensor<?x?x2x4xf32>, tensor<?x2x4xf32>
+}
+
+func.func @inner_type(%x: tensor<?x?x2x4xf32>) -> (tensor<?x?x2x4xf32>, tensor<?x2x4xf32>) attributes {scan.entry = "forward"} {
+  %y, %f = scan.recurrence ins(%x as "bthv" : tensor<?x?x2x4xf32>) outs("bthv") finals("nhv") {
+  ^bb0(%h: tensor<4xf32>, %x_t: tensor<4xf32>):
+    %n = linalg.map ins(%h : tensor<4xf32>) outs(%x_t : tensor<4xf32>) (%a: f32, %b: f32) {
+      %z = arith.fptosi %a : f32 to i24
+      %t = arith.sitofp %z : i24 to f32
+      %s = math.tanh %t : f32
+      linalg.yield %s : f32
+    }
+    scan.yield %n, %n : tensor<4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x2x4xf32>), (tensor<?x2x4xf32>)
+  return %y, %f : tensor<?x?x2x4xf32>, tensor<?x2x4xf32>
+}

@@ -184,3 +184,44 @@ func.func @parts(%x: tensor<?x?x2x4xf32> {scan.name = "x"})
   } -> (tensor<?x?x2x8xf32>), (tensor<?x2x4x3xf32>, tensor<?x2x4x3xf32>)
   return %y, %f0, %f1 : tensor<?x?x2x8xf32>, tensor<?x2x4x3xf32>, tensor<?x2x4x3xf32>
 }
+
+// The place of the largest element, a tensor of `index`; another of i64.
+func.func @largest(%x: tensor<?x?x2x6xf32> {scan.name = "x"})
+    -> (tensor<?x?x2x6xf32> {scan.name = "y"}, tensor<?x2x6xf32> {scan.name = "final_state"})
+    attributes {scan.entry = "forward"} {
+  %y, %f = scan.recurrence ins(%x as "bthv" : tensor<?x?x2x6xf32>) outs("bthv") finals("nhv") {
+  ^bb0(%h: tensor<6xf32>, %x_t: tensor<6xf32>):
+    %low = arith.constant dense<-1.0e30> : tensor<f32>
+    %none = arith.constant dense<0> : tensor<index>
+    %top:2 = linalg.generic {indexing_maps = [#id, affine_map<(i) -> ()>, affine_map<(i) -> ()>],
+                             iterator_types = ["reduction"]}
+        ins(%x_t : tensor<6xf32>) outs(%low, %none : tensor<f32>, tensor<index>) {
+    ^bb1(%a: f32, %best: f32, %at: index):
+      %here = linalg.index 0 : index
+      %above = arith.cmpf ogt, %a, %best : f32
+      %value = arith.select %above, %a, %best : f32
+      %place = arith.select %above, %here, %at : index
+      linalg.yield %value, %place : f32, index
+    } -> (tensor<f32>, tensor<index>)
+    %place = tensor.extract %top#1[] : tensor<index>
+    %empty = tensor.empty() : tensor<6xindex>
+    %turned = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%empty : tensor<6xindex>) {
+    ^bb1(%b: index):
+      %five = arith.constant 5 : index
+      %here = linalg.index 0 : index
+      %back = arith.subi %five, %here : index
+      linalg.yield %back : index
+    } -> tensor<6xindex>
+    %other = tensor.extract %turned[%place] : tensor<6xindex>
+    %wide = arith.index_cast %turned : tensor<6xindex> to tensor<6xi64>
+    %number = tensor.extract %wide[%place] : tensor<6xi64>
+    %float = arith.sitofp %number : i64 to f32
+    %picked = tensor.extract %h[%other] : tensor<6xf32>
+    %sum = arith.addf %picked, %float : f32
+    %all = tensor.splat %sum : tensor<6xf32>
+    %both = arith.addf %all, %x_t : tensor<6xf32>
+    %next = math.tanh %both : tensor<6xf32>
+    scan.yield %next, %both : tensor<6xf32>, tensor<6xf32>
+  } -> (tensor<?x?x2x6xf32>), (tensor<?x2x6xf32>)
+  return %y, %f : tensor<?x?x2x6xf32>, tensor<?x2x6xf32>
+}
