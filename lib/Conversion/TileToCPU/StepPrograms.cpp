@@ -360,9 +360,28 @@ static LogicalResult makeLoops(LLVM::LLVMFuncOp function) {
   return success();
 }
 
+/// What a buffer takes of the workspace.
+static uint64_t bytesOf(MemRefType type) {
+  constexpr uint64_t kAlignment = 64;
+  Type element = type.getElementType();
+  uint64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  uint64_t bytes = llvm::SaturatingMultiply<uint64_t>(
+      type.getNumElements(), llvm::divideCeil(bits, 8));
+  return llvm::alignTo(std::min<uint64_t>(bytes, INT64_MAX), kAlignment);
+}
+
 /// What the step makes has a place of its own in the workspace.
-static void placeInWorkspace(LLVM::LLVMFuncOp function) {
-  constexpr int64_t kAlignment = 64;
+static LogicalResult placeInWorkspace(LLVM::LLVMFuncOp function) {
+  // LLVM's addresses in the dialect have constant offsets of 29 signed bits.
+  constexpr uint64_t kMaxBytes = uint64_t(1) << 28;
+  uint64_t needed = 0;
+  function.walk([&](memref::AllocOp alloc) {
+    needed = llvm::SaturatingAdd(needed, bytesOf(alloc.getType()));
+  });
+  if (needed >= kMaxBytes)
+    return function.emitError("what a step makes takes ")
+           << needed << " bytes of a thread's workspace, expected less than "
+           << kMaxBytes;
   int64_t bytes = 0;
   ImplicitLocOpBuilder b(function.getLoc(), function.getContext());
   b.setInsertionPointToStart(&function.getBody().front());
@@ -377,13 +396,11 @@ static void placeInWorkspace(LLVM::LLVMFuncOp function) {
         b, alloc.getLoc(), converter, type, place);
     alloc.replaceAllUsesWith(
         UnrealizedConversionCastOp::create(b, type, descriptor).getResult(0));
-    Type element = type.getElementType();
-    int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-    bytes += llvm::alignTo(type.getNumElements() * llvm::divideCeil(bits, 8),
-                           kAlignment);
+    bytes += bytesOf(type);
     alloc.erase();
   });
   function->setAttr(kWorkspaceAttr, b.getI64IntegerAttr(bytes));
+  return success();
 }
 
 static LogicalResult simplifyMemory(LLVM::LLVMFuncOp function) {
@@ -405,9 +422,9 @@ LogicalResult tiletocpu::lowerSteps(LLVM::LLVMFuncOp function) {
   keepWhatIsNotWritten(function);
   function.walk([](scf::IfOp branch) { copyIntoBranches(branch); });
   function.walk([](scf::ForOp loop) { carryInPlace(loop); });
-  if (failed(bufferize(function)) || failed(makeLoops(function)))
+  if (failed(bufferize(function)) || failed(makeLoops(function)) ||
+      failed(placeInWorkspace(function)))
     return failure();
-  placeInWorkspace(function);
   // The loops are scalar: LLVM makes vectors of them.
   Builder b(function.getContext());
   function.setPassthroughAttr(b.getArrayAttr({b.getStringAttr(kLoopsAttr)}));

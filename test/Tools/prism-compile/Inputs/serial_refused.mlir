@@ -112,3 +112,17 @@ func.func @inner_type(%x: tensor<?x?x2x4xf32>) -> (tensor<?x?x2x4xf32>, tensor<?
   } -> (tensor<?x?x2x4xf32>), (tensor<?x2x4xf32>)
   return %y, %f : tensor<?x?x2x4xf32>, tensor<?x2x4xf32>
 }
+
+func.func @large(%x: tensor<?x?x1x8xf32>) -> (tensor<?x?x1x8xf32>, tensor<?x1x8xf32>) attributes {scan.entry = "forward"} {
+  %y, %f = scan.recurrence ins(%x as "bthv" : tensor<?x?x1x8xf32>) outs("bthv") finals("nhv") {
+  ^bb0(%h: tensor<8xf32>, %x_t: tensor<8xf32>):
+    %t = math.tanh %h : tensor<8xf32>
+    %empty = tensor.empty() : tensor<8388608x8xf32>
+    %rows = linalg.broadcast ins(%t : tensor<8xf32>) outs(%empty : tensor<8388608x8xf32>) dimensions = [0]
+    %tanhs = math.tanh %rows : tensor<8388608x8xf32>
+    %row = tensor.extract_slice %tanhs[5, 0] [1, 8] [1, 1] : tensor<8388608x8xf32> to tensor<8xf32>
+    %n = arith.addf %row, %x_t : tensor<8xf32>
+    scan.yield %n, %n : tensor<8xf32>, tensor<8xf32>
+  } -> (tensor<?x?x1x8xf32>), (tensor<?x1x8xf32>)
+  return %y, %f : tensor<?x?x1x8xf32>, tensor<?x1x8xf32>
+}
