@@ -12,7 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/Inliner.h"
 #include "mlir/Transforms/InliningUtils.h"
-#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
 using namespace prism::scan;
@@ -23,13 +23,19 @@ namespace prism::scan {
 } // namespace prism::scan
 
 namespace {
+/// What inlining puts in the place of calls.
+struct Inlined {
+  uint64_t bodies = 0;
+  size_t depth = 0;
+};
+
 /// Follows the calls of a step, and those of what they call.
 class CallChecker {
 public:
-  LogicalResult check(Region &region) {
+  LogicalResult check(Region &region, Inlined &sum) {
     WalkResult result = region.walk([&](Operation *op) {
       if (auto call = dyn_cast<func::CallOp>(op))
-        return WalkResult(checkCall(call));
+        return WalkResult(checkCall(call, sum));
       if (isa<CallOpInterface>(op)) {
         op->emitError("'") << op->getName()
                            << "' in a step has no function known at compile "
@@ -42,13 +48,14 @@ public:
   }
 
 private:
-  LogicalResult checkCall(func::CallOp call);
+  LogicalResult checkCall(func::CallOp call, Inlined &sum);
   LogicalResult checkBody(func::CallOp call, func::FuncOp function);
+  FailureOr<Inlined> follow(func::CallOp call, func::FuncOp function);
   LogicalResult refuse(func::CallOp call, func::FuncOp function,
                        const Twine &what);
 
   SmallVector<func::FuncOp> open; // being followed
-  llvm::DenseSet<Operation *> done;
+  llvm::DenseMap<Operation *, Inlined> done;
 };
 } // namespace
 
@@ -60,9 +67,10 @@ LogicalResult CallChecker::refuse(func::CallOp call, func::FuncOp function,
   return error;
 }
 
+static constexpr StringLiteral kExpected =
+    "; a step takes the ops of what it calls in the call's place and expects ";
+
 LogicalResult CallChecker::checkBody(func::CallOp call, func::FuncOp function) {
-  constexpr StringLiteral kExpected = "; a step takes the ops of what it calls "
-                                      "in the call's place and expects ";
   if (function.isExternal())
     return refuse(call, function,
                   "is declared without a body" + Twine(kExpected) +
@@ -84,7 +92,35 @@ LogicalResult CallChecker::checkBody(func::CallOp call, func::FuncOp function) {
   return success();
 }
 
-LogicalResult CallChecker::checkCall(func::CallOp call) {
+/// Each function once, however often it is called.
+FailureOr<Inlined> CallChecker::follow(func::CallOp call,
+                                       func::FuncOp function) {
+  // The verdict looks into calls as deep as this.
+  constexpr size_t kMaxDepth = 32;
+  auto known = done.find(function);
+  Inlined inside;
+  if (known != done.end())
+    inside = known->second;
+  if (size_t depth = open.size() + std::max<size_t>(1, inside.depth);
+      depth > kMaxDepth)
+    return refuse(call, function,
+                  "makes calls nest " + Twine(depth) + " deep" +
+                      Twine(kExpected) + "at most " + Twine(kMaxDepth));
+  if (known != done.end())
+    return inside;
+  if (failed(checkBody(call, function)))
+    return failure();
+  open.push_back(function);
+  if (failed(check(function.getBody(), inside)))
+    return failure();
+  open.pop_back();
+  ++inside.bodies;
+  ++inside.depth;
+  done[function] = inside;
+  return inside;
+}
+
+LogicalResult CallChecker::checkCall(func::CallOp call, Inlined &sum) {
   auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
       call, call.getCalleeAttr());
   if (!function)
@@ -99,30 +135,23 @@ LogicalResult CallChecker::checkCall(func::CallOp call) {
                       "'); a step is of bounded length and expects a loop, "
                       "scf.for, in place of a recursion");
   }
-  if (done.contains(function))
+  FailureOr<Inlined> inside = follow(call, function);
+  if (failed(inside))
+    return failure();
+  constexpr uint64_t kMaxBodies = 10000;
+  sum.bodies += inside->bodies;
+  sum.depth = std::max(sum.depth, inside->depth);
+  if (sum.bodies <= kMaxBodies)
     return success();
-  if (failed(checkBody(call, function)))
-    return failure();
-  open.push_back(function);
-  if (failed(check(function.getBody())))
-    return failure();
-  open.pop_back();
-  done.insert(function);
-  return success();
-}
-
-/// The first call of the step, in nested regions too.
-static func::CallOp findCall(RecurrenceOp op) {
-  func::CallOp found;
-  op.getBody().walk([&](func::CallOp call) {
-    found = call;
-    return WalkResult::interrupt();
-  });
-  return found;
+  return refuse(call, function,
+                "brings what is to be inlined to " + Twine(sum.bodies) +
+                    " bodies" + Twine(kExpected) + "at most " +
+                    Twine(kMaxBodies));
 }
 
 LogicalResult prism::scan::checkCalls(RecurrenceOp op) {
-  return CallChecker().check(op.getBody());
+  Inlined sum;
+  return CallChecker().check(op.getBody(), sum);
 }
 
 LogicalResult prism::scan::inlineCalls(RecurrenceOp op) {
@@ -130,7 +159,13 @@ LogicalResult prism::scan::inlineCalls(RecurrenceOp op) {
     return failure();
   InlinerInterface interface(op.getContext());
   InlinerConfig config;
-  while (func::CallOp call = findCall(op)) {
+  SmallVector<func::CallOp> pending; // the first one last
+  auto collect = [&](func::CallOp call) { pending.push_back(call); };
+  op.getBody().walk(collect);
+  std::reverse(pending.begin(), pending.end());
+  while (!pending.empty()) {
+    func::CallOp call = pending.pop_back_val();
+    Operation *after = call->getNextNode(); // a terminator at least
     auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
         call, call.getCalleeAttr());
     if (failed(inlineCall(interface, config.getCloneCallback(), call, function,
@@ -139,6 +174,11 @@ LogicalResult prism::scan::inlineCalls(RecurrenceOp op) {
                                           << "' cannot be inlined: it has an "
                                              "op whose dialect does not allow "
                                              "it";
+    size_t left = pending.size();
+    for (Operation *made = call->getNextNode(); made != after;
+         made = made->getNextNode())
+      made->walk(collect);
+    std::reverse(pending.begin() + left, pending.end());
     call.erase();
   }
   return success();
