@@ -7,6 +7,7 @@
 # usage: check-extra.sh [includes|python|threads|fuzz|sanitizers|tidy]...    default: all, in this order
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
+show_help "$@"
 cd "$root"
 exec < /dev/null
 use_cuda

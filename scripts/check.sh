@@ -3,6 +3,11 @@
 # usage: check.sh [--no-setup]
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
+show_help "$@"
+case "$*" in
+  "" | --no-setup) ;;
+  *) fail "unknown argument '$*', expected --no-setup" ;;
+esac
 cd "$root"
 exec < /dev/null
 export DEBIAN_FRONTEND=noninteractive

@@ -20,6 +20,14 @@ framework_venv=$root/.venv-frameworks
 say() { printf '%s\n' "$*"; }
 fail() { printf '%s: error: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
+# show_help "$@": prints the script's opening comment and ends, where that is asked
+# for.
+show_help() {
+  case "${1:-}" in
+    -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//;t p;b;:p;p}' "$0"; exit 0 ;;
+  esac
+}
+
 # step TEXT: a headline with the seconds passed since the script began.
 step() { printf '\n=== [%4d s] %s\n' "$SECONDS" "$*"; }
 

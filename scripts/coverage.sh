@@ -5,6 +5,7 @@
 # usage: coverage.sh [--no-build]     --no-build: with the programs there are
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
+show_help "$@"
 cd "$root"
 exec < /dev/null
 use_cuda

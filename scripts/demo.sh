@@ -4,6 +4,8 @@
 # the CPU and compares it with the float64 recurrence.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
+show_help "$@"
+[ $# -eq 0 ] || fail "unknown argument '$1', expected none"
 cd "$root"
 
 step "looking for what the build needs"

@@ -6,6 +6,7 @@
 #        targets: Spec, Module, Manifest, Npy, Passes (default: all)
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
+show_help "$@"
 cd "$root"
 exec < /dev/null
 

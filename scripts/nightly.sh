@@ -6,6 +6,10 @@
 #        default: 30000 chains, seed from the date, 100000 regions
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
+show_help "$@"
+for number in "$@"; do
+  [[ $number =~ ^[0-9]+$ ]] || fail "expected numbers, found '$number'"
+done
 cd "$root"
 use_cuda
 export PRISM_CHAINS=${1:-30000} PRISM_SEED=${2:-$(date -u +%Y%m%d)} PRISM_REGIONS=${3:-100000}
