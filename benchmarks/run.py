@@ -64,25 +64,14 @@ def cpu_gated_deltanet(options):
     return suite.cpu_gated_deltanet(options)
 
 
-def gpu_forward(options):
-    """Eight shapes of Gated DeltaNet; RetNet, simple GLA, DeltaNet, Mamba-2 form, PRISM on a GPU, bf16, K = V = 128."""
-    import gpu_suite
+def on_gpu(summary):
+    """A suite of cases of its name (gpu_cases.py)."""
+    def suite(options):
+        import gpu_suite
 
-    return gpu_suite.run(options)
-
-
-def gpu_families(options):
-    """GLA, KDA, RWKV-7 and gated DeltaProduct on a GPU, three shapes each, bf16, K = V = 128."""
-    import gpu_suite
-
-    return gpu_suite.run(options)
-
-
-def gpu_decode(options):
-    """One step of Gated DeltaNet for 1, 64 and 256 sequences on a GPU, states in f32 and bf16."""
-    import gpu_suite
-
-    return gpu_suite.run(options)
+        return gpu_suite.run(options)
+    suite.__doc__ = summary
+    return suite
 
 
 def gpu_choice(options):
@@ -101,7 +90,10 @@ def chunk_choice(options):
 
 
 SUITES = {"cpu-families": cpu_families, "cpu-gated-deltanet": cpu_gated_deltanet, "chunk-choice": chunk_choice,
-          "gpu-forward": gpu_forward, "gpu-families": gpu_families, "gpu-decode": gpu_decode, "gpu-choice": gpu_choice}
+          "gpu-forward": on_gpu("Eight shapes of Gated DeltaNet; RetNet, simple GLA, DeltaNet, Mamba-2 form, PRISM on a GPU, bf16, K = V = 128."),
+          "gpu-families": on_gpu("GLA, KDA, RWKV-7 and gated DeltaProduct on a GPU, three shapes each, bf16, K = V = 128."),
+          "gpu-decode": on_gpu("One step of Gated DeltaNet for 1, 64 and 256 sequences on a GPU, states in f32 and bf16."),
+          "gpu-choice": gpu_choice}
 
 
 def threads(text):

@@ -110,13 +110,17 @@ def by_doubling(inputs, gates, chunk):
     return result(carried(o, factors), inputs)
 
 
-def mamba_by_steps(x, block):
-    """Elementwise states [K, V], the factors and terms of a block of tokens ahead; reads are one batched product a block."""
+def parts_of_mamba(x):
+    """Rates [K, V], step sizes, what is written and along what, what is read: [T, ...] each; the first state; room for outputs."""
     rate = -x["A_log"][0].exp()
     delta = F.softplus(x["dt"][0, :, 0])
-    value, write, read = delta * x["x"][0, :, 0], x["B"][0, :, 0], x["C"][0, :, 0]
-    state = torch.zeros_like(rate)
-    o = torch.empty_like(value)
+    value = delta * x["x"][0, :, 0]
+    return rate, delta, value, x["B"][0, :, 0], x["C"][0, :, 0], torch.zeros_like(rate), torch.empty_like(value)
+
+
+def mamba_by_steps(x, block):
+    """Elementwise states [K, V], the factors and terms of a block of tokens ahead; reads are one batched product a block."""
+    rate, delta, value, write, read, state, o = parts_of_mamba(x)
     states = o.new_empty(block, *rate.shape)
     for begin in range(0, len(o), block):
         here = slice(begin, begin + block)
@@ -130,11 +134,7 @@ def mamba_by_steps(x, block):
 
 
 def mamba_by_cumsum(x, chunk):
-    rate = -x["A_log"][0].exp()
-    delta = F.softplus(x["dt"][0, :, 0])
-    value, write, read = delta * x["x"][0, :, 0], x["B"][0, :, 0], x["C"][0, :, 0]
-    state = torch.zeros_like(rate)
-    o = torch.empty_like(value)
+    rate, delta, value, write, read, state, o = parts_of_mamba(x)
     for begin in range(0, len(o), chunk):
         here = slice(begin, begin + chunk)
         sums = delta[here].cumsum(0).unsqueeze(1) * rate

@@ -290,6 +290,7 @@ FailureOr<bool> prism::admit(func::FuncOp entry, scan::RecurrenceOp op,
   if (!serial && !target.isCuda() && isSerialAskedFor(op, options))
     if (auto reason = whyNoTileForm(entry, op, target)) {
       serial = true;
+      op->setAttr(scan::kPlainStepsAttr, UnitAttr::get(op.getContext()));
       why = std::move(*reason);
     }
   if (serial &&

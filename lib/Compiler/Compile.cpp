@@ -86,10 +86,8 @@ static void addChoice(runtime::EntryInfo &entry, scan::RecurrenceOp op,
   }
   if (llvm::equal(shared, rows, isSame))
     return;
-  const targetinfo::Target &target = units.front().target;
   std::vector<runtime::ChoiceRow> own;
-  for (const std::string &machine :
-       target.isCuda() ? ArrayRef(target.gpu().chip) : target.levels())
+  for (const std::string &machine : machinesOf(units.front().target))
     for (runtime::ChoiceRow row : rows) {
       row.machine = machine;
       own.push_back(row);

@@ -15,6 +15,10 @@ namespace prism {
 scan::PlanMachine planMachine(const targetinfo::Target &target,
                               const CompileOptions &options);
 
+/// Its chip, or its levels: what files of a bundle are named after, and rows of
+/// the decision table.
+llvm::ArrayRef<std::string> machinesOf(const targetinfo::Target &target);
+
 } // namespace prism
 
 #endif // PRISM_COMPILER_MACHINE_H

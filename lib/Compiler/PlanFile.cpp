@@ -16,10 +16,10 @@ struct PlanShapes {
   explicit PlanShapes(ArrayRef<StringRef> entries) {
     schedule.types = kString;
     schedule.choices = {"chunk", "recurrent"};
-    chunk = count(1, 256);
-    valueBlock = count(0, 1 << 20);
-    stages = count(1, 8);
-    segments = count(1, 4096);
+    chunk = Shape::between(kInteger, 1, 256);
+    valueBlock = Shape::between(kInteger, 0, 1 << 20);
+    stages = Shape::between(kInteger, 1, 8);
+    segments = Shape::between(kInteger, 1, 4096);
     plan.types = byEntry.types = kObject;
     plan.fields = {{"schedule", &schedule},
                    {"chunk", &chunk},
@@ -28,14 +28,6 @@ struct PlanShapes {
                    {"segments", &segments}};
     for (StringRef entry : entries)
       byEntry.fields.push_back({entry, &plan});
-  }
-
-  static Shape count(double least, double most) {
-    Shape shape;
-    shape.types = kInteger;
-    shape.minimum = least;
-    shape.maximum = most;
-    return shape;
   }
 
   Shape schedule, chunk, valueBlock, stages, segments, plan, byEntry;

@@ -49,8 +49,7 @@ prism::findEntries(ModuleOp module, ArrayRef<std::string> wanted) {
   return chosen;
 }
 
-/// The chip or the levels, which files of a bundle are named after.
-static ArrayRef<std::string> machinesOf(const targetinfo::Target &target) {
+ArrayRef<std::string> prism::machinesOf(const targetinfo::Target &target) {
   return target.isCuda() ? ArrayRef(target.gpu().chip) : target.levels();
 }
 

@@ -22,10 +22,10 @@ namespace {
 /// The shapes of a calibration file's parts.
 struct CalibrationShapes {
   CalibrationShapes() {
-    version = number(1, 1);
-    cacheBytes = number(0, kMostCacheBytes);
-    anyCost = number(0, kMostCost);
-    someCost = number(kLeastCost, kMostCost);
+    version = Shape::between(kNumber, 1, 1);
+    cacheBytes = Shape::between(kNumber, 0, kMostCacheBytes);
+    anyCost = Shape::between(kNumber, 0, kMostCost);
+    someCost = Shape::between(kNumber, kLeastCost, kMostCost);
     machine.open = true;
     level.types = levels.types = file.types = kObject;
     for (auto [i, name] : llvm::enumerate(cpuWorkNames())) {
@@ -40,14 +40,6 @@ struct CalibrationShapes {
                    {"machine", &machine},
                    {"cache_bytes", &cacheBytes, true},
                    {"levels", &levels, true}};
-  }
-
-  static Shape number(double least, double most) {
-    Shape shape;
-    shape.types = kNumber;
-    shape.minimum = least;
-    shape.maximum = most;
-    return shape;
   }
 
   Shape version, cacheBytes, anyCost, someCost, machine, level, levels, file;

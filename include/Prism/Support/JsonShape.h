@@ -43,6 +43,15 @@ struct Field {
 };
 
 struct Shape {
+  /// A number from `least` to `most`, of these types.
+  static Shape between(unsigned types, double least, double most) {
+    Shape shape;
+    shape.types = types;
+    shape.minimum = least;
+    shape.maximum = most;
+    return shape;
+  }
+
   unsigned types = 0;
   /// Admits any value at all.
   bool open = false;
