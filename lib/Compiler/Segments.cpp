@@ -33,10 +33,13 @@ static OwningOpRef<ModuleOp> moduleFor(OwningOpRef<tile::ProgramOp> program) {
                                     : OwningOpRef<ModuleOp>();
 }
 
-static Unit partOf(const Unit &unit, OwningOpRef<tile::ProgramOp> program,
+/// A launch of the unit, with the plan of the one whose program it runs.
+static Unit partOf(const Unit &unit, const Unit &planned,
+                   OwningOpRef<tile::ProgramOp> program,
                    const std::string &name) {
-  Unit part{unit.entry, unit.target, unit.plan, moduleFor(std::move(program)),
-            {},         {}};
+  Unit part{unit.entry,   unit.target,
+            planned.plan, moduleFor(std::move(program)),
+            {},           {}};
   part.variant =
       (unit.variant.empty() ? "" : unit.variant + "_") + "split" + name;
   return part;
@@ -44,6 +47,15 @@ static Unit partOf(const Unit &unit, OwningOpRef<tile::ProgramOp> program,
 
 static tile::ProgramOp programOf(const Unit &unit) {
   return *unit.module.get().getOps<tile::ProgramOp>().begin();
+}
+
+/// Whether each chunk has a triangular system, whose inverse is prepared.
+static bool solves(tile::ProgramOp program) {
+  WalkResult found = program.getBody().walk([](Operation *op) {
+    return isa<tile::SolveOp, tile::InvertOp>(op) ? WalkResult::interrupt()
+                                                  : WalkResult::advance();
+  });
+  return found.wasInterrupted();
 }
 
 /// Compiles a part for tensor cores.
@@ -65,10 +77,16 @@ std::optional<Unit> prism::splitUnit(const Unit &unit, const Unit &wide,
   auto widePrograms = tile::splitSequence(programOf(wide), columns, whyNot);
   if (failed(widePrograms))
     return std::nullopt;
-  Unit split = partOf(unit, std::move(programs->segments), "");
-  split.before.push_back(partOf(unit, std::move(widePrograms->maps), "_maps"));
+  // Where no system is solved a block of twice the columns takes less than
+  // twice as long: it loads keys and queries once for both halves.
+  bool isWide = !solves(programOf(unit));
+  Unit split = isWide
+                   ? partOf(unit, wide, std::move(widePrograms->segments), "")
+                   : partOf(unit, unit, std::move(programs->segments), "");
   split.before.push_back(
-      partOf(unit, std::move(programs->combine), "_combine"));
+      partOf(unit, unit, std::move(widePrograms->maps), "_maps"));
+  split.before.push_back(
+      partOf(unit, unit, std::move(programs->combine), "_combine"));
   for (const Unit *part : {&split.before[0], &split.before[1], &split})
     if (!part->module) {
       whyNot = "a launch of it is no valid program";
@@ -85,46 +103,57 @@ std::optional<Unit> prism::splitUnit(const Unit &unit, const Unit &wide,
 //===----------------------------------------------------------------------===//
 
 namespace {
-// Microseconds. Gated DeltaNet with 128 keys and values on an H200: a block of
-// 64 value columns takes 3.3 for a chunk (8192 steps in 0.42 ms), one of 128
-// takes 4.3. The others are estimates: without reads a chunk has a third fewer
-// products; a step of the combination reads 64 KiB of M from the second-level
-// cache and multiplies it by 8 columns; a launch in a graph waits for the one
-// before it to end.
-constexpr double kChunk = 3.3, kMapChunk = 2.5, kWideMapChunk = 3.5,
-                 kCombine = 4, kLaunch = 3;
+// Microseconds on an H200, of 64 steps, 128 keys and 128 values, bf16,
+// 2026-11-30. Gated DeltaNet: 8192 steps in blocks of 64 value columns take
+// 0.234 ms, the maps of 16 chunks in blocks of 128 take 38 us. RetNet: 8192
+// steps in blocks of 128 take 0.163 ms, the maps of 32 chunks 34 us. A step of
+// the combination of full maps takes 2.2, of diagonal ones 0.5; a launch in a
+// graph waits for the one before it to end.
+struct ChunkCosts {
+  double chunk, map, wideMap, combine;
+};
+constexpr ChunkCosts kSolved = {1.85, 1.6, 2.3, 2.2},
+                     kUnsolved = {1.27, 0.8, 1.0, 0.5};
+constexpr double kLaunch = 3;
 
 /// A split must be worth its workspace.
 constexpr double kGain = 0.9;
 constexpr int64_t kFewestChunks = 4; // of a segment
+/// Value columns of one warpgroup of the chain.
+constexpr int64_t kNarrow = 64;
 constexpr int64_t kSegments[] = {2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32};
 } // namespace
 
 SegmentCosts prism::costsOf(const Unit &split) {
   tile::ProgramOp program = programOf(split),
                   maps = programOf(split.before.front());
-  return {split.target.gpu().multiprocessors, split.plan.getChunk(),
-          program.getValueBlocks(), maps.getValueBlocks(),
-          maps.getValueBlock() > program.getValueBlock()};
+  return {split.target.gpu().multiprocessors,
+          split.plan.getChunk(),
+          program.getValueBlocks(),
+          maps.getValueBlocks(),
+          int64_t(maps.getValueBlock()) > kNarrow,
+          solves(program)};
 }
 
 int64_t prism::bestSegments(const SegmentCosts &costs, int64_t steps,
                             int64_t heads) {
+  const ChunkCosts &each = costs.solves ? kSolved : kUnsolved;
   int64_t chunks = llvm::divideCeil(steps, costs.chunk);
   // A block of roles has a multiprocessor to itself.
   auto waves = [&](int64_t blocks) {
     return double(llvm::divideCeil(blocks, costs.multiprocessors));
   };
   int64_t best = 1;
-  double least = kGain * waves(heads * costs.blocks) * chunks * kChunk;
+  double least = kGain * waves(heads * costs.blocks) * chunks * each.chunk;
   for (int64_t segments : kSegments) {
     if (chunks < segments * kFewestChunks)
       break;
-    int64_t each = llvm::divideCeil(chunks, segments);
-    double cost = waves(heads * costs.mapBlocks * (segments - 1)) * each *
-                      (costs.wideMaps ? kWideMapChunk : kMapChunk) +
-                  waves(heads * costs.blocks * segments) * each * kChunk +
-                  kCombine * (segments - 1) + 2 * kLaunch;
+    int64_t chunksOfOne = llvm::divideCeil(chunks, segments);
+    double cost =
+        waves(heads * costs.mapBlocks * (segments - 1)) * chunksOfOne *
+            (costs.wideMaps ? each.wideMap : each.map) +
+        waves(heads * costs.blocks * segments) * chunksOfOne * each.chunk +
+        each.combine * (segments - 1) + 2 * kLaunch;
     if (cost < least)
       least = cost, best = segments;
   }

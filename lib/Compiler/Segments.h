@@ -11,7 +11,8 @@ namespace prism {
 
 /// The unit that runs the program of `unit` in segments, with the units
 /// launched before it; their maps are made in blocks of as many value columns
-/// as `wide`, the same program, has. Nothing, with `whyNot` set, where it
+/// as `wide`, the same program, has, and so are the outputs of programs without
+/// a triangular system. Nothing, with `whyNot` set, where it
 /// cannot be split or, if the unit runs on tensor cores, its parts cannot.
 std::optional<Unit> splitUnit(const Unit &unit, const Unit &wide,
                               std::string &whyNot);
@@ -23,6 +24,7 @@ struct SegmentCosts {
   int64_t blocks = 1;    ///< work items of a sequence and head
   int64_t mapBlocks = 1; ///< the same of the launch that makes the maps
   bool wideMaps = false; ///< two warpgroups of value columns in a map's block
+  bool solves = false;   ///< a triangular system in each chunk
 };
 
 /// The costs of a split unit for a GPU.

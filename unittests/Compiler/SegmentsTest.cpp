@@ -11,7 +11,7 @@ using namespace prism;
 namespace {
 
 /// 132 multiprocessors; two blocks a head, and for its maps two wide ones.
-SegmentCosts hopper() { return {132, 64, 2, 2, true}; }
+SegmentCosts hopper() { return {132, 64, 2, 2, true, true}; }
 
 TEST(BestSegments, FewHeadsFillTheChip) {
   // 8 heads x 2 blocks x 8 segments = 128 of 132.
@@ -33,6 +33,14 @@ TEST(BestSegments, SegmentsKeepSomeChunks) {
       EXPECT_LE(bestSegments(hopper(), steps, heads) * 4,
                 llvm::divideCeil(steps, 64) + 4)
           << steps << " steps, " << heads << " heads";
+}
+
+TEST(BestSegments, WithoutSystemsMapsAreCheap) {
+  // A wide block a head, and another for the one column of a diagonal map.
+  SegmentCosts diagonal = {132, 64, 1, 2, true, false};
+  // 16 heads x 8 segments = 128 blocks of 132, the maps in two waves.
+  EXPECT_EQ(bestSegments(diagonal, 8192, 16), 8);
+  EXPECT_EQ(bestSegments(diagonal, 8192, 64), 1);
 }
 
 TEST(BestSegments, NarrowMapsNeedTwiceTheBlocks) {

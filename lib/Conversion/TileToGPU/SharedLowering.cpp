@@ -231,6 +231,8 @@ static std::pair<int64_t, int64_t> chooseBlock(int64_t rows, int64_t columns,
 }
 
 void SharedLowering::emitDot(DotOp op) {
+  if (const StreamedDot *stream = plan.streamOf(op))
+    return emitStreamedDot(*stream);
   const Buffer &to = *plan.lookup(op.getResult());
   access(plan.sourcesOfDefinition(op.getResult()), &to);
   auto [perRow, perColumn] = chooseBlock(to.rows, to.columns, threads);
@@ -349,6 +351,14 @@ void SharedLowering::emitSumColumns(SumColumnsOp op) {
 // Control flow
 //===----------------------------------------------------------------------===//
 
+/// The iteration after this one or the last one again.
+static Value lastOrNext(ScalarBuilder &b, scf::ForOp loop) {
+  Value next = b.add(loop.getInductionVar(), loop.getStep());
+  Value isThere = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, next,
+                                        loop.getUpperBound());
+  return b.select(isThere, next, loop.getInductionVar());
+}
+
 void SharedLowering::emitFor(scf::ForOp loop) {
   SmallVector<Value> inits;
   for (auto [init, carried] :
@@ -361,6 +371,10 @@ void SharedLowering::emitFor(scf::ForOp loop) {
   }
   barrier();
   auto at = [&](Value v) { return kernel.scalars.lookup(v); };
+  size_t scalars = inits.size();
+  SmallVector<StreamedDot> streams = plan.streamsOf(loop);
+  for (const StreamedDot &stream : streams)
+    inits.append(loadAhead(stream, loop, at(loop.getLowerBound())));
   auto made =
       scf::ForOp::create(b, at(loop.getLowerBound()), at(loop.getUpperBound()),
                          at(loop.getStep()), inits);
@@ -374,6 +388,15 @@ void SharedLowering::emitFor(scf::ForOp loop) {
     }
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(made.getBody());
+  SmallVector<Value> ahead;
+  ValueRange arrived = made.getRegionIterArgs().drop_front(scalars);
+  for (const StreamedDot &stream : streams) {
+    Value following = lastOrNext(b, made);
+    SmallVector<Value> next = loadAhead(stream, loop, following);
+    streamed[stream.dot] = llvm::to_vector(arrived.take_front(next.size()));
+    arrived = arrived.drop_front(next.size());
+    ahead.append(next);
+  }
   emitBlock(*loop.getBody());
   emitYieldCopies(loop);
   barrier();
@@ -381,6 +404,7 @@ void SharedLowering::emitFor(scf::ForOp loop) {
   for (Value operand : loop.getBody()->getTerminator()->getOperands())
     if (!isTensor(operand))
       yielded.push_back(at(operand));
+  yielded.append(ahead);
   if (made.getBody()->mightHaveTerminator())
     made.getBody()->getTerminator()->erase();
   b.setInsertionPointToEnd(made.getBody());
@@ -422,6 +446,8 @@ void SharedLowering::emitOp(Operation *op) {
     return emitFor(loop);
   if (auto store = dyn_cast<StoreOp>(op))
     return emitStore(store);
+  if (plan.isStreamed(op)) // in its product
+    return;
   if (auto load = dyn_cast<LoadOp>(op))
     return emitLoad(load);
   if (auto dot = dyn_cast<DotOp>(op))

@@ -37,6 +37,18 @@ private:
   void emitYieldCopies(mlir::scf::ForOp loop);
   void emitStore(tile::StoreOp op);
   void emitDot(tile::DotOp op);
+  void emitStreamedDot(const StreamedDot &stream);
+  std::pair<mlir::Value, mlir::Value> placeOfElement(tile::LoadOp load,
+                                                     Index at);
+  llvm::SmallVector<mlir::Value> loadAhead(const StreamedDot &stream,
+                                           mlir::scf::ForOp loop,
+                                           mlir::Value iteration);
+  llvm::SmallVector<mlir::Value>
+  multiplyStreamed(const StreamedDot &stream,
+                   llvm::ArrayRef<mlir::Value> matrix);
+  llvm::SmallVector<mlir::Value>
+  addUpHalves(llvm::SmallVector<mlir::Value> sums, mlir::Value lane,
+              int64_t lanes);
   void emitSolve(tile::SolveOp op);
   void emitLoad(tile::LoadOp op);
   llvm::SmallVector<mlir::Value> loadRow(const Slice &slice,
@@ -80,6 +92,8 @@ private:
   const SharedPlan &plan;
   mlir::Value memory;
   int64_t threads, warpSize;
+  /// Of a product that is streamed, what was loaded for this iteration.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> streamed;
   llvm::SmallVector<Buffer> pendingReads,
       pendingWrites; ///< since the last barrier
 };

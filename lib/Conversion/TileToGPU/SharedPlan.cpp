@@ -137,6 +137,8 @@ int64_t SharedPlan::cost(Value tile, DenseMap<Value, int64_t> &costs) const {
 /// dear and read twice.
 bool SharedPlan::mustExist(Value tile, DenseMap<Value, int64_t> &costs) const {
   Operation *op = tile.getDefiningOp();
+  if (isStreamed(op))
+    return false;
   if (isComputedOnce(op))
     return true;
   if (!isa<FloatType>(tensorType(tile).getElementType()) ||
@@ -154,6 +156,25 @@ bool SharedPlan::mustExist(Value tile, DenseMap<Value, int64_t> &costs) const {
       return true;
   }
   return price >= 10 && (tensorType(tile).getRank() == 1 || !tile.hasOneUse());
+}
+
+SmallVector<StreamedDot> SharedPlan::streamsOf(scf::ForOp loop) const {
+  SmallVector<StreamedDot> result;
+  for (const StreamedDot &stream : streams)
+    if (DotOp(stream.dot)->getParentOp() == loop.getOperation())
+      result.push_back(stream);
+  return result;
+}
+
+const StreamedDot *SharedPlan::streamOf(DotOp dot) const {
+  auto *it = llvm::find_if(
+      streams, [&](const StreamedDot &stream) { return stream.dot == dot; });
+  return it == streams.end() ? nullptr : it;
+}
+
+bool SharedPlan::isStreamed(Operation *load) const {
+  return llvm::any_of(
+      streams, [&](const StreamedDot &stream) { return stream.reads(load); });
 }
 
 void SharedPlan::addExisting(Value tile) {
@@ -415,10 +436,14 @@ void SharedPlan::place() {
   }
 }
 
-FailureOr<SharedPlan> SharedPlan::make(ProgramOp program) {
+FailureOr<SharedPlan> SharedPlan::make(ProgramOp program, int64_t threads) {
   SharedPlan plan;
   if (failed(plan.check(program)))
     return failure();
+  program.getBody().walk([&](DotOp dot) {
+    if (auto stream = streamedDotOf(dot, threads))
+      plan.streams.push_back(*stream);
+  });
   plan.number(program);
   plan.chooseExisting(program);
   plan.collectReaders(program);

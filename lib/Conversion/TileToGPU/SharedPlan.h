@@ -15,7 +15,7 @@
 #ifndef PRISM_LIB_CONVERSION_TILETOGPU_SHAREDPLAN_H
 #define PRISM_LIB_CONVERSION_TILETOGPU_SHAREDPLAN_H
 
-#include "TileOpKinds.h"
+#include "StreamedDots.h"
 #include "llvm/ADT/DenseMap.h"
 #include <string>
 
@@ -42,7 +42,8 @@ struct Source {
 
 class SharedPlan {
 public:
-  static llvm::FailureOr<SharedPlan> make(tile::ProgramOp program);
+  static llvm::FailureOr<SharedPlan> make(tile::ProgramOp program,
+                                          int64_t threads);
 
   /// The buffer of a tile; null if the tile does not exist.
   const Buffer *lookup(mlir::Value tile) const {
@@ -59,6 +60,12 @@ public:
   llvm::SmallVector<Source> sourcesOf(mlir::Value tile) const;
   /// The same for computing the tile itself, which exists.
   llvm::SmallVector<Source> sourcesOfDefinition(mlir::Value tile) const;
+
+  /// Products whose left operand never comes to shared memory; of a loop, and
+  /// one of them or null.
+  llvm::SmallVector<StreamedDot> streamsOf(mlir::scf::ForOp loop) const;
+  const StreamedDot *streamOf(tile::DotOp dot) const;
+  bool isStreamed(mlir::Operation *load) const;
 
   int64_t getBytes() const { return bytes; }
   /// Which dimension to reduce for a smaller plan, as a sentence's end.
@@ -95,6 +102,7 @@ private:
                       llvm::SmallVectorImpl<Source> &out,
                       llvm::SmallVectorImpl<Source> &seen) const;
 
+  llvm::SmallVector<StreamedDot> streams;
   llvm::DenseMap<mlir::Operation *, int64_t> positions;
   llvm::DenseMap<mlir::Value, bool> existing;
   llvm::SmallVector<mlir::Value> order; ///< existing tiles, in program order

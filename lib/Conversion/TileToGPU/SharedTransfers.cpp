@@ -3,7 +3,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "SharedLowering.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace prism::tile;
@@ -16,20 +15,9 @@ static constexpr int64_t kBatch = 16, kVector = 4;
 /// whose rows are known to be aligned where four divides what they are made of.
 static int64_t elementsOfLoad(ProgramOp program, const Slice &slice,
                               const Buffer &to, int64_t threads) {
-  auto view = cast<ViewType>(slice.view.getType());
-  ArgumentAttr argument = program.getArgument_(slice.view.getArgNumber());
-  Value column = slice.offsets.back();
-  APInt constant;
-  bool startsAligned =
-      matchPattern(column, m_ConstantInt(&constant))
-          ? constant.getSExtValue() % kVector == 0
-          : column.getDefiningOp<ValueOffsetOp>() &&
-                int64_t(program.getValueBlock()) % kVector == 0;
-  bool isWhole = startsAligned && view.getShape().back() % kVector == 0 &&
-                 to.columns % kVector == 0 &&
+  bool isWhole = to.columns % kVector == 0 &&
                  to.rows * to.columns % (threads * kVector) == 0;
-  return argument.getRole().getValue() == kIntermediate && isWhole &&
-                 view.getElementType().isF32() && to.element.isF32()
+  return isWhole && to.element.isF32() && isAlignedSlice(program, slice)
              ? kVector
              : 1;
 }

@@ -109,7 +109,7 @@ static GPUKernelInfo emitRegisters(ProgramOp program, const GPUOptions &options,
 
 static FailureOr<GPUKernelInfo>
 emitShared(ProgramOp program, const GPUOptions &options, StringRef symbol) {
-  FailureOr<SharedPlan> plan = SharedPlan::make(program);
+  FailureOr<SharedPlan> plan = SharedPlan::make(program, options.threads);
   if (failed(plan))
     return failure();
   if (plan->getBytes() > options.target.sharedMemoryPerBlock)
@@ -216,7 +216,7 @@ int64_t prism::tiletogpu::rolesScratchBytes(int64_t valueBlock,
 }
 
 FailureOr<int64_t> prism::tiletogpu::estimateSharedBytes(ProgramOp program) {
-  FailureOr<SharedPlan> plan = SharedPlan::make(program);
+  FailureOr<SharedPlan> plan = SharedPlan::make(program, GPUOptions().threads);
   if (failed(plan))
     return failure();
   return plan->getBytes();
