@@ -13,6 +13,7 @@ import types
 from gpu_cases import READ_SCALE
 
 MAMBA_CHUNKS = (128, 256)  # 256 is its own default
+GATE_RATE = 1 / 16  # of FlashInfer's gates of a step; that of gpu_cases.inputs
 
 
 def import_part(package, module):
@@ -93,23 +94,64 @@ FLA = {"gated_deltanet": fla_gated_deltanet, "gated_deltanet decode": fla_gated_
 
 
 def flash_infer(case, x):
-    """Packed sequences, gates as factors (taken before, outside its time), the state values first."""
-    if case.model != "gated_deltanet" or case.entry != "forward":
-        return {}
+    """Of 0.7.4, whose kernels for Hopper are compiled as they are first called, by CuTe's compiler; no nvcc is needed."""
+    make = FLASH_INFER.get((case.model, case.entry))
+    return {"flashinfer": make(case, x)} if make else {}
+
+
+def flash_infer_gated_deltanet(case, x):
+    """Packed sequences, gates as factors (taken before, outside its time), the state values first.
+
+    gate_domain="log" would take our log-gates, by another kernel before its own.
+    """
     import torch
     from flashinfer.gdn_prefill import chunk_gated_delta_rule
 
     rows = (case.sequences, case.steps)
     q, k, v, log_alpha, beta = (x[name].flatten(0, 1) for name in ("q", "k", "v", "log_alpha", "beta"))
     alpha, heads = log_alpha.exp(), v.shape[1]
-    offsets = torch.arange(case.sequences + 1, device="cuda", dtype=torch.int64) * case.steps
+    offsets = torch.arange(case.sequences + 1, device=v.device, dtype=torch.int64) * case.steps
     o = torch.empty_like(v)
-    state = torch.empty(case.sequences, heads, v.shape[-1], k.shape[-1], device="cuda", dtype=torch.float32)
+    state = torch.empty(case.sequences, heads, v.shape[-1], k.shape[-1], device=v.device, dtype=torch.float32)
 
     def run():
-        chunk_gated_delta_rule(q, k, v, alpha, beta, READ_SCALE, None, True, offsets, output=o, output_state=state)
+        chunk_gated_delta_rule(q, k, v, g=alpha, beta=beta, scale=READ_SCALE, output_final_state=True, cu_seqlens=offsets,
+                               output=o, output_state=state, use_cp="auto", max_seqlen=case.steps)
         return o.unflatten(0, rows), state.mT
-    return {"flashinfer": run}
+    return run
+
+
+def flash_infer_gated_deltanet_decode(case, x):
+    """It updates states in place, or from one row of a pool to another: the pool holds those before, then those after.
+
+    Its gates are exp(-A softplus(a)) and sigmoid(b), a and b in bf16: their rounding counts as its error.
+    """
+    import torch
+    from flashinfer.gdn_decode import gated_delta_rule_decode_pretranspose
+
+    q, k, v, first = x["q"], x["k"], x["v"], x["initial_state"].mT
+    pool = torch.cat([first, torch.full_like(first, float("nan"))]).contiguous()
+    after = pool[case.sequences:]
+    read = torch.arange(case.sequences, device=v.device, dtype=torch.int32)
+    written = read + case.sequences
+    a, b = (gate.to(q.dtype) for gate in gate_inputs(x["log_alpha"], x["beta"]))
+    log_rate = torch.full((v.shape[2],), GATE_RATE, device=v.device).log()
+    bias, o = torch.zeros_like(log_rate), torch.empty_like(v)
+
+    def run():
+        gated_delta_rule_decode_pretranspose(q, k, v, None, log_rate, a, bias, b, scale=READ_SCALE, output=o, use_qk_l2norm=False,
+                                             initial_state=pool, initial_state_indices=read, output_state_indices=written,
+                                             backend="flashinfer")
+        return o, after.mT
+    return run
+
+
+def gate_inputs(log_alpha, beta):
+    """a and b of log_alpha = -GATE_RATE softplus(a), beta = sigmoid(b); a log-gate of 0 becomes one of -1e-30."""
+    return (-log_alpha / GATE_RATE).expm1().clamp_min(1e-30).log(), beta.logit()
+
+
+FLASH_INFER = {("gated_deltanet", "forward"): flash_infer_gated_deltanet, ("gated_deltanet", "decode"): flash_infer_gated_deltanet_decode}
 
 
 def mamba(case, x):
@@ -128,8 +170,13 @@ def mamba(case, x):
 LIBRARIES = {"fla": flash_linear_attention, "flashinfer": flash_infer, "mamba_ssm": mamba}
 
 
+def left_out(case, name, error):
+    """The sentence about a peer that failed on a case."""
+    return f"{case.name}: {name} is left out: {type(error).__name__}: {error}".splitlines()[0]
+
+
 def peers(case, x, skipped):
-    """Name -> function. A library that cannot be imported is left out; skipped gets a sentence."""
+    """Name -> function. A library that cannot be imported is left out, or fails on a case there; skipped gets a sentence."""
     result = {}
     for library, make in LIBRARIES.items():
         if library in skipped:
@@ -138,6 +185,8 @@ def peers(case, x, skipped):
             result.update(make(case, x))
         except ImportError as error:
             skipped[library] = f"{library} is left out: {error}"
+        except Exception as error:  # of any kind: theirs
+            skipped[case.name, library] = left_out(case, library, error)
     return result
 
 
@@ -145,7 +194,7 @@ def versions():
     """Of what the peers are made of, as far as installed."""
     from importlib import metadata
     found = {}
-    for package in ("flash-linear-attention", "fla-core", "flashinfer-python", "mamba-ssm", "triton"):
+    for package in ("flash-linear-attention", "fla-core", "flashinfer-python", "nvidia-cutlass-dsl", "mamba-ssm", "triton"):
         try:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:

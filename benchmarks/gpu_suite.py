@@ -230,7 +230,7 @@ class Suite:
             try:
                 graphs[name], checks[name] = self.prepare(function, want, case.calls)
             except Exception as error:  # of any kind: theirs; ours is timed all the same
-                self.skipped[case.name, name] = f"{case.name}: {name} is left out: {type(error).__name__}: {error}".splitlines()[0]
+                self.skipped[case.name, name] = gpu_peers.left_out(case, name, error)
                 del peers[name]
         log.step("peers tuned")
         times = {name: [value / case.calls for value in values] for name, values in measure(graphs, self.options.repeats).items()}
