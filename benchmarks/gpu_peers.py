@@ -154,6 +154,22 @@ def gate_inputs(log_alpha, beta):
 FLASH_INFER = {("gated_deltanet", "forward"): flash_infer_gated_deltanet, ("gated_deltanet", "decode"): flash_infer_gated_deltanet_decode}
 
 
+def flash_qla(case, x):
+    """Packed sequences in one row, so that it may split each; whether it does, it decides at its first call, which is untimed."""
+    if (case.model, case.entry) != ("gated_deltanet", "forward"):
+        return {}
+    import torch
+    from flash_qla import chunk_gated_delta_rule
+
+    packed = [x[name].flatten(0, 1).unsqueeze(0) for name in ("q", "k", "v", "log_alpha", "beta")]
+    offsets = torch.arange(case.sequences + 1, device=x["v"].device, dtype=torch.int32) * case.steps
+
+    def run():
+        o, state = chunk_gated_delta_rule(*packed, scale=READ_SCALE, output_final_state=True, cu_seqlens=offsets)
+        return o.view_as(x["v"]), state
+    return {"flash_qla": run}
+
+
 def mamba(case, x):
     if case.model != "mamba2":
         return {}
@@ -167,7 +183,7 @@ def mamba(case, x):
     return {f"mamba_ssm, chunk {chunk}": peer(chunk) for chunk in MAMBA_CHUNKS}
 
 
-LIBRARIES = {"fla": flash_linear_attention, "flashinfer": flash_infer, "mamba_ssm": mamba}
+LIBRARIES = {"fla": flash_linear_attention, "flashinfer": flash_infer, "flash_qla": flash_qla, "mamba_ssm": mamba}
 
 
 def left_out(case, name, error):
@@ -194,7 +210,7 @@ def versions():
     """Of what the peers are made of, as far as installed."""
     from importlib import metadata
     found = {}
-    for package in ("flash-linear-attention", "fla-core", "flashinfer-python", "nvidia-cutlass-dsl", "mamba-ssm", "triton"):
+    for package in ("flash-linear-attention", "fla-core", "flashinfer-python", "nvidia-cutlass-dsl", "flash-qla", "tilelang", "mamba-ssm", "triton"):
         try:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:

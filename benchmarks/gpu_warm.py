@@ -13,7 +13,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PARTS = 3  # processes that share the configurations of one case
-NO_TRITON = {"flashinfer": "its compiler keeps nothing for other processes"}
+NO_TRITON = {"flashinfer": "its compiler keeps nothing for other processes", "flash_qla": "another compiler's"}
 
 
 def warm(cases, jobs):

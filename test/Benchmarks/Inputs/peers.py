@@ -1,4 +1,4 @@
-"""FlashInfer's adapters against the float64 recurrence, on a CPU, with a stand-in for the library. usage: peers.py BENCHMARKS"""
+"""FlashInfer's and FlashQLA's adapters against the float64 recurrence, on a CPU, with stand-ins for the libraries. usage: peers.py BENCHMARKS"""
 
 import sys
 
@@ -12,7 +12,7 @@ def fails(case, x):
     raise ValueError("no such heads\nand more")
 
 
-gpu_peers.LIBRARIES = {"flashinfer": gpu_peers.flash_infer, "other": fails}
+gpu_peers.LIBRARIES = {"flashinfer": gpu_peers.flash_infer, "flash_qla": gpu_peers.flash_qla, "other": fails}
 cases = [gpu_cases.Case("gated_deltanet", 70, 3, 2, 4), gpu_cases.Case("retnet", 70, 3, 4, 4)]
 cases += [gpu_cases.Case("gated_deltanet", 1, 5, 2, 4, entry="decode", state=state) for state in ("f32", "bf16")]
 for case in cases:
