@@ -127,12 +127,19 @@ constexpr int64_t kSegments[] = {2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32};
 SegmentCosts prism::costsOf(const Unit &split) {
   tile::ProgramOp program = programOf(split),
                   maps = programOf(split.before.front());
+  bool solved = solves(program);
+  // Blocks of columns of M that are known beforehand take no time.
+  bool knowsMaps =
+      !solved && !maps.getBody().getOps<tile::SumStepsOp>().empty();
+  int64_t mapBlocks =
+      knowsMaps ? llvm::divideCeil(program.getValues(), maps.getValueBlock())
+                : maps.getValueBlocks();
   return {split.target.gpu().multiprocessors,
           split.plan.getChunk(),
           program.getValueBlocks(),
-          maps.getValueBlocks(),
+          mapBlocks,
           int64_t(maps.getValueBlock()) > kNarrow,
-          solves(program)};
+          solved};
 }
 
 int64_t prism::bestSegments(const SegmentCosts &costs, int64_t steps,

@@ -1,4 +1,4 @@
-//===- ForgottenPast.cpp - Do decays kill the past? -----------------------===//
+//===- ForgottenPast.cpp - What decays leave of the past ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
@@ -75,10 +75,33 @@ static bool readsWith(Value value, Value key, scf::ForOp loop) {
   return true;
 }
 
+/// The views of the gates of the one decay that a carried tile goes through.
+static SmallVector<Value> gatesOf(Value decayed, scf::ForOp loop) {
+  auto decay = decayed.getDefiningOp<ScaleRowsOp>();
+  if (!decay || decay.getInput() != loop.getRegionIterArgs().front())
+    return {};
+  GateSumOp sum = sumBelow(decay.getScale());
+  SmallVector<Value> views;
+  if (!sum || failed(collectViews(sum.getGates(), loop, views)))
+    return {};
+  return views;
+}
+
+SmallVector<Value> prism::tile::gatesThatDecide(scf::ForOp loop) {
+  StateDependence dependence(loop->getParentOfType<ProgramOp>());
+  Value next = loop.getBody()->getTerminator()->getOperand(0);
+  while (auto write = next.getDefiningOp<DotOp>()) {
+    if (dependence.contains(write.getLhs()) ||
+        dependence.contains(write.getRhs()))
+      return {};
+    next = write.getAcc();
+  }
+  return gatesOf(next, loop);
+}
+
 SmallVector<Value> prism::tile::gatesThatBound(scf::ForOp loop) {
   StateDependence dependence(loop->getParentOfType<ProgramOp>());
-  Value carried = loop.getRegionIterArgs().front(),
-        next = loop.getBody()->getTerminator()->getOperand(0), key;
+  Value next = loop.getBody()->getTerminator()->getOperand(0), key;
   // What is written, the last first: known values, and those of erases.
   while (auto write = next.getDefiningOp<DotOp>()) {
     if (dependence.contains(write.getRhs())) {
@@ -91,12 +114,5 @@ SmallVector<Value> prism::tile::gatesThatBound(scf::ForOp loop) {
     }
     next = write.getAcc();
   }
-  auto decay = next.getDefiningOp<ScaleRowsOp>();
-  if (!key || !decay || decay.getInput() != carried)
-    return {};
-  GateSumOp sum = sumBelow(decay.getScale());
-  SmallVector<Value> views;
-  if (!sum || failed(collectViews(sum.getGates(), loop, views)))
-    return {};
-  return views;
+  return key ? gatesOf(next, loop) : SmallVector<Value>();
 }

@@ -1,4 +1,4 @@
-//===- ForgottenPast.h - Do decays kill the past? ---------------*- C++ -*-===//
+//===- ForgottenPast.h - What decays leave of the past ----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +18,11 @@ namespace prism::tile {
 /// amplify as long as strength |key|^2 lies in [0, 2], outside of which their
 /// triangular system has no stable inverse either.
 llvm::SmallVector<mlir::Value> gatesThatBound(mlir::scf::ForOp loop);
+
+/// Views of the log-gates whose sum over the steps is all of the map of a chunk
+/// loop's state: M = exp(sum), one number. Empty where more than one scalar
+/// decay happens to a state, or gates are not loaded from one view each.
+llvm::SmallVector<mlir::Value> gatesThatDecide(mlir::scf::ForOp loop);
 
 } // namespace prism::tile
 

@@ -38,8 +38,9 @@ private:
   OwningOpRef<ProgramOp> copyOf(StringRef suffix, StringRef segments);
   void addIntermediates(ProgramOp copy);
   OwningOpRef<ProgramOp> makeMaps();
-  Value skipForgotten(OpBuilder &builder, scf::ForOp loop, Value columns,
-                      Value first);
+  static Value sumGates(OpBuilder &builder, Location loc, ArrayRef<Value> gates,
+                        Value ofMap);
+  Value startOfMaps(OpBuilder &builder, scf::ForOp loop, Value first);
   OwningOpRef<ProgramOp> makeCombine();
   OwningOpRef<ProgramOp> makeSegments();
   Value nextStart(OpBuilder &builder, Location loc, Value state, Value segment,
@@ -149,19 +150,9 @@ static void eraseUnused(ProgramOp copy) {
 // The three programs
 //===----------------------------------------------------------------------===//
 
-/// Where decays leave nothing of a state, M is zero: its columns take no steps
-/// and have no units. Returns where the units start.
-Value Splitter::skipForgotten(OpBuilder &builder, scf::ForOp loop,
-                              Value columns, Value first) {
-  SmallVector<Value> gates = gatesThatBound(loop);
-  if (diagonal || gates.empty())
-    return first;
-  Location loc = loop.getLoc();
-  auto index = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  };
-  Value ofMap = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
-                                      first, index(0));
+/// The sum of all steps' log-gates, in the work items that hold columns of M.
+Value Splitter::sumGates(OpBuilder &builder, Location loc,
+                         ArrayRef<Value> gates, Value ofMap) {
   Value total;
   for (Value view : gates) {
     Value sum =
@@ -169,14 +160,46 @@ Value Splitter::skipForgotten(OpBuilder &builder, scf::ForOp loop,
     total =
         total ? Value(arith::AddFOp::create(builder, loc, total, sum)) : sum;
   }
-  Value limit = arith::ConstantOp::create(builder, loc,
-                                          builder.getF64FloatAttr(kForgotten));
-  Value dead = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT,
-                                     total, limit);
-  Value length = arith::SelectOp::create(builder, loc, dead, index(0),
+  return total;
+}
+
+/// What the loop starts from: columns of M are units. Columns that are known
+/// beforehand take no steps: those of a scalar decay alone, which are its
+/// product; and zeros, where decays leave nothing of a state.
+Value Splitter::startOfMaps(OpBuilder &builder, scf::ForOp loop, Value first) {
+  Location loc = loop.getLoc();
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  auto units = [&](Value from) -> Value {
+    return UnitColumnsOp::create(builder, loc, state, from, diagonal);
+  };
+  SmallVector<Value> deciding = gatesThatDecide(loop),
+                     bounding = gatesThatBound(loop);
+  bool isKnown = diagonal && !deciding.empty();
+  if (!isKnown && (diagonal || bounding.empty()))
+    return units(first);
+  Value ofMap = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
+                                      first, index(0));
+  Value total = sumGates(builder, loc, isKnown ? deciding : bounding, ofMap);
+  Value takesNone = ofMap;
+  if (!isKnown) {
+    Value limit = arith::ConstantOp::create(
+        builder, loc, builder.getF64FloatAttr(kForgotten));
+    takesNone = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT,
+                                      total, limit);
+  }
+  Value length = arith::SelectOp::create(builder, loc, takesNone, index(0),
                                          loop.getUpperBound());
   loop.getUpperBoundMutable().assign(length);
-  return arith::SelectOp::create(builder, loc, dead, index(kNowhere), first);
+  if (!isKnown)
+    return units(arith::SelectOp::create(builder, loc, takesNone,
+                                         index(kNowhere), first));
+  Value low =
+      arith::TruncFOp::create(builder, loc, builder.getF32Type(), total);
+  Value kept = tensor::SplatOp::create(
+      builder, loc, math::ExpOp::create(builder, loc, low), state);
+  return arith::MulFOp::create(builder, loc, units(first), kept);
 }
 
 OwningOpRef<ProgramOp> Splitter::makeMaps() {
@@ -192,9 +215,8 @@ OwningOpRef<ProgramOp> Splitter::makeMaps() {
   Value first = arith::SubIOp::create(
       builder, loc, columns,
       arith::ConstantIndexOp::create(builder, loc, program.getValues()));
-  first = skipForgotten(builder, parts.loop, columns, first);
-  Value start = UnitColumnsOp::create(builder, loc, state, first, diagonal);
-  parts.loop.getInitArgsMutable().assign(start);
+  parts.loop.getInitArgsMutable().assign(
+      startOfMaps(builder, parts.loop, first));
   builder.setInsertionPoint(parts.finalStore);
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   StoreOp::create(builder, loc, parts.loop.getResult(0), mapOf(*copy),
