@@ -30,6 +30,25 @@ struct Case {
   std::vector<int64_t> lengths; ///< of the sequences
   bool packed = false, initialState = true, finalState = true;
   Strategy strategy = Strategy::Automatic;
+  bool shifted = false; ///< arrays start 4 bytes after a multiple of 16
+};
+
+/// Numbers at a multiple of 16 bytes, or 4 bytes after one.
+class Floats {
+public:
+  void shift() { first = 1; }
+  void push_back(float number) { assign(size() + 1, number); }
+  void assign(size_t count, float number) {
+    storage.resize(first + count, number);
+  }
+  size_t size() const { return std::max(storage.size(), first) - first; }
+  const float *data() const { return storage.data() + first; }
+  float &operator[](size_t i) { return storage[first + i]; }
+  const float &operator[](size_t i) const { return storage[first + i]; }
+
+private:
+  size_t first = 0;
+  std::vector<float> storage;
 };
 
 /// Arrays of one call, f32, the rows of all sequences one after another when
@@ -37,6 +56,9 @@ struct Case {
 class Call {
 public:
   Call(const Case &c) : c(c), s(c.shape), sequences(c.lengths.size()) {
+    if (c.shifted)
+      for (Floats *array : {&q, &k, &v, &gates, &beta, &initial, &out, &finals})
+        array->shift();
     for (int64_t length : c.lengths) {
       starts.push_back(rows);
       rows += length;
@@ -44,7 +66,7 @@ public:
     starts.push_back(rows);
     std::mt19937 random(7);
     std::normal_distribution<float> normal;
-    auto fill = [&](std::vector<float> &to, size_t count, auto value) {
+    auto fill = [&](Floats &to, size_t count, auto value) {
       for (size_t i = 0; i < count; ++i)
         to.push_back(value());
     };
@@ -174,8 +196,7 @@ private:
   const test::Shape &s;
   int64_t sequences, rows = 0;
   std::vector<int64_t> starts;
-  std::vector<float> q, k, v, gates, beta, initial;
-  std::vector<float> out, finals;
+  Floats q, k, v, gates, beta, initial, out, finals;
 };
 
 class Kernel : public testing::TestWithParam<Case> {};
@@ -229,6 +250,17 @@ const Case cases[] = {
      true,
      Strategy::Shared},
     {"StepNothing", shape(16, 8, 8, 1), {0}},
+    {"StepWide", shape(64, 32, 32, 1), {1, 1}},
+    {"StepWidePacked", shape(32, 48, 16, 1, 4, 2, true), {3, 0, 12, 1}, true},
+    {"StepWideNothing", shape(32, 32, 32, 1), {0}},
+    {"StepOffAlignment",
+     shape(64, 32, 32, 1),
+     {3, 3},
+     false,
+     true,
+     true,
+     Strategy::Automatic,
+     true},
     {"Chunk", shape(8, 6, 6, 4), {8}},
     {"ChunkTail", shape(17, 13, 13, 8), {19, 19}},
     {"ChunkOddBlocks", shape(33, 11, 4, 5), {13}},

@@ -43,19 +43,41 @@ Value prism::tiletogpu::cloneElementwise(ScalarBuilder &b, Operation *op,
   return b.create(state)->getResult(0);
 }
 
+/// The exponent is rounded; what is lost of it scales the power.
+Value prism::tiletogpu::approximateExp(ScalarBuilder &b, Value value) {
+  Type f32 = b.getF32Type();
+  constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.6931471805599453;
+  float high = float(kLog2E);
+  // Beyond these the power is 0 or infinite, and the rest no number.
+  value = arith::MaximumFOp::create(b, value, b.real(f32, -128.0));
+  value = arith::MinimumFOp::create(b, value, b.real(f32, 128.0));
+  Value exponent = b.mul(value, b.real(f32, high));
+  Value rest =
+      math::FmaOp::create(b, value, b.real(f32, high),
+                          arith::NegFOp::create(b, exponent).getResult());
+  rest = math::FmaOp::create(b, value, b.real(f32, kLog2E - high), rest);
+  Value power = LLVM::CallIntrinsicOp::create(
+                    b, f32, b.getStringAttr("llvm.nvvm.ex2.approx.ftz"),
+                    ValueRange(exponent))
+                    .getResult(0);
+  Value scale =
+      math::FmaOp::create(b, rest, b.real(f32, kLn2), b.real(f32, 1.0));
+  return b.mul(power, scale);
+}
+
 Value prism::tiletogpu::decayBetween(ScalarBuilder &b, Value row, Value column,
                                      Type type) {
   return math::ExpOp::create(b, b.castReal(b.sub(row, column), type));
 }
 
 Value prism::tiletogpu::sumOverLanes(ScalarBuilder &b, Value value,
-                                     int64_t lanes) {
+                                     int64_t lanes, int64_t stride) {
   Value all = b.i32(-1), clamp = b.i32(31);
   auto exchange = [&](Value word, int64_t distance) -> Value {
     return NVVM::ShflOp::create(b, word.getType(), all, word, b.i32(distance),
                                 clamp, NVVM::ShflKind::bfly, UnitAttr());
   };
-  for (int64_t distance = 1; distance < lanes; distance *= 2) {
+  for (int64_t distance = stride; distance < lanes * stride; distance *= 2) {
     if (value.getType().isF32()) {
       value = b.add(value, exchange(value, distance));
       continue;

@@ -17,13 +17,18 @@ mlir::Value splatScalar(ScalarBuilder &b, mlir::Operation *op,
 mlir::Value cloneElementwise(ScalarBuilder &b, mlir::Operation *op,
                              llvm::ArrayRef<mlir::Value> operands);
 
+/// exp of an f32 by the chip's power of two, to about two units in the last
+/// place: half the instructions of the polynomial that math.exp becomes.
+mlir::Value approximateExp(ScalarBuilder &b, mlir::Value value);
+
 /// exp(row - column) in the type of the decay matrix.
 mlir::Value decayBetween(ScalarBuilder &b, mlir::Value row, mlir::Value column,
                          mlir::Type type);
 
-/// Sum over the lanes of aligned groups of `lanes`, by butterfly shuffles: the
-/// same bits in every lane.
-mlir::Value sumOverLanes(ScalarBuilder &b, mlir::Value value, int64_t lanes);
+/// Sum over `lanes` lanes whose numbers differ by multiples of `stride`, by
+/// butterfly shuffles: the same bits in each of them.
+mlir::Value sumOverLanes(ScalarBuilder &b, mlir::Value value, int64_t lanes,
+                         int64_t stride = 1);
 
 /// An element of tile.unit_columns at a row and a column, i32.
 mlir::Value unitAt(ScalarBuilder &b, tile::UnitColumnsOp op, mlir::Value row,

@@ -96,6 +96,9 @@ public:
   /// Index on every view axis of the tile element at `local` (i32 or i64).
   llvm::SmallVector<mlir::Value, 3> viewIndices(const Slice &slice,
                                                 mlir::ValueRange local);
+  /// Is every element of the slice known to lie inside view axis `axis`? Never
+  /// on time.
+  bool isWhole(const Slice &slice, int64_t axis);
   /// Condition under which view axis `axis` is inside, for tile-local indices
   /// below `extent`; null when that is known. The time axis is checked against
   /// the length.
@@ -144,6 +147,27 @@ public:
                           mlir::Type type);
   void storeElement(const Slice &slice, mlir::ValueRange indices,
                     mlir::Value value);
+
+  /// Are neighbours on the slice's last axis neighbours in memory? Not on time.
+  bool isContiguous(const Slice &slice);
+  /// What of an argument's address and strides, or-ed, is no multiple of so
+  /// many bytes, i64; 0 for an absent one.
+  mlir::Value misalignment(unsigned argument, int64_t bytes);
+  /// So many neighbours in one access, up to 16 bytes, from an element on that
+  /// is aligned so: as they come, and what they are.
+  llvm::SmallVector<mlir::Value> loadWords(const Slice &slice,
+                                           mlir::Value address, int64_t offset,
+                                           int64_t count);
+  mlir::Type wordType(const Slice &slice, int64_t count);
+  llvm::SmallVector<mlir::Value>
+  unpackWords(const Slice &slice, mlir::ValueRange words, mlir::Type type);
+  /// The address so many elements further.
+  mlir::Value advance(const Slice &slice, mlir::Value address,
+                      mlir::Value elements);
+  /// Has a line brought to the L2 cache, if the condition holds.
+  void prefetch(mlir::Value address, mlir::Value condition);
+  void storeElements(const Slice &slice, mlir::ValueRange indices,
+                     mlir::ValueRange values);
 
 private:
   struct Access {

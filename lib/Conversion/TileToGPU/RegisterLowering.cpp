@@ -15,11 +15,14 @@ using namespace prism::tiletogpu;
 // Threads
 //===----------------------------------------------------------------------===//
 
-void RegisterLowering::emit(int64_t warpSize) {
+void RegisterLowering::emit() {
   Value warp = b.divide(kernel.thread(), warpSize),
         lane = b.remainder(kernel.thread(), warpSize);
-  keyLane = b.remainder(lane, plan.lanesPerColumn);
-  Value columnInWarp = b.divide(lane, plan.lanesPerColumn);
+  int64_t columnLanes = warpSize / plan.lanesPerColumn;
+  keyLane = b.divide(lane, columnLanes);
+  firstKey = b.mul(keyLane, b.i32(plan.rowsInTurn));
+  Value columnInWarp =
+      b.mul(b.remainder(lane, columnLanes), b.i32(plan.columnsPerThread));
   Value item = kernel.block();
   OpBuilder::InsertionGuard guard(b);
   if (plan.itemsPerBlock > 1) {
@@ -40,34 +43,59 @@ void RegisterLowering::emit(int64_t warpSize) {
     column = b.add(
         column, b.mul(loop.getInductionVar(), b.i32(plan.columnsPerGroup())));
   }
-  emitOps(kernel.getProgram().getBody().front());
+  emitVersions();
+}
+
+/// The program with wide accesses where the call's arrays are aligned so, and
+/// with single elements where they are not.
+void RegisterLowering::emitVersions() {
+  Block &body = kernel.getProgram().getBody().front();
+  Value aligned = allAligned();
+  if (!aligned)
+    return emitOps(body);
+  auto choice = scf::IfOp::create(b, aligned, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  for (bool version : {true, false}) {
+    wide = version;
+    held.clear();
+    b.setInsertionPointToStart(version ? choice.thenBlock()
+                                       : choice.elseBlock());
+    emitOps(body);
+  }
 }
 
 Value RegisterLowering::localIndex(AxisKind kind, int64_t i) {
+  auto from = [&](Value first, int64_t offset) {
+    return offset ? b.add(first, b.i32(offset)) : first;
+  };
   if (kind == AxisKind::Value)
-    return column;
+    return from(column, i);
   if (kind == AxisKind::Key)
-    return i == 0 ? keyLane : b.add(keyLane, b.i32(i * plan.lanesPerColumn));
+    return from(firstKey, plan.rowOffset(i));
   return b.i32(i);
 }
 
+bool RegisterLowering::isInside(AxisKind kind, int64_t extent, int64_t i) {
+  if (kind == AxisKind::Value)
+    return plan.columnsPerGroup() * plan.columnGroups <= extent;
+  int64_t last = (plan.lanesPerColumn - 1) * plan.rowsInTurn;
+  return kind != AxisKind::Key || plan.rowOffset(i) + last < extent;
+}
+
 Value RegisterLowering::localInside(AxisKind kind, int64_t extent, int64_t i) {
-  if (kind == AxisKind::Value &&
-      plan.columnsPerGroup() * plan.columnGroups > extent)
-    return b.below(column, b.i32(extent));
-  if (kind == AxisKind::Key && (i + 1) * plan.lanesPerColumn > extent)
-    return b.below(localIndex(kind, i), b.i32(extent));
-  return {};
+  return isInside(kind, extent, i)
+             ? Value()
+             : b.below(localIndex(kind, i), b.i32(extent));
 }
 
 Value RegisterLowering::sumOver(
-    AxisKind kind, int64_t extent, Type type,
+    AxisKind kind, int64_t extent, Type type, int64_t sums,
     function_ref<std::pair<Value, Value>(int64_t)> factors) {
-  int64_t count = kind == AxisKind::Key
-                      ? llvm::divideCeil(extent, plan.lanesPerColumn)
-                      : extent;
+  int64_t count =
+      kind == AxisKind::Key ? plan.elementsOf(kind, extent) : extent;
   // Four independent chains hide the latency of the multiply-adds.
-  SmallVector<Value> chains(std::min<int64_t>(4, count));
+  SmallVector<Value> chains(
+      std::clamp<int64_t>(4 / sums, 1, std::max<int64_t>(1, count)));
   for (int64_t i = 0; i < count; ++i) {
     auto [left, right] = factors(i);
     // Rows past the last key hold whatever elementwise ops made of zeros.
@@ -90,7 +118,8 @@ Value RegisterLowering::sumOver(
     chains[partner] = b.add(chains[partner], last);
   }
   return kind == AxisKind::Key
-             ? sumOverLanes(b, chains.front(), plan.lanesPerColumn)
+             ? sumOverLanes(b, chains.front(), plan.lanesPerColumn,
+                            warpSize / plan.lanesPerColumn)
              : chains.front();
 }
 
@@ -114,111 +143,6 @@ Value RegisterLowering::get(Value tile, int64_t i, int64_t j) {
   return scalars[rows == 1 ? j : i * columns + j];
 }
 
-/// An element of a view at tile-local indices; what lies outside reads as zero.
-/// Conditions that are the same for all threads of an item become a branch;
-/// the others clamp the index, so that the load itself is unconditional.
-void RegisterLowering::emitLoad(LoadOp op) {
-  Slice slice = Slice::of(op);
-  auto view = cast<ViewType>(slice.view.getType());
-  Value tile = op.getResult();
-  Type type = tensorType(tile).getElementType();
-  auto [rows, columns] = shapeOf(tile);
-  bool isVector = slice.extents.size() == 1;
-  for (int64_t i = 0; i < rows; ++i) {
-    Value uniform = kernel.present(slice);
-    SmallVector<SmallVector<Value, 3>> indices(columns);
-    SmallVector<Value> inside(columns);
-    for (int64_t j = 0; j < columns; ++j) {
-      SmallVector<int64_t> numbers =
-          isVector ? SmallVector<int64_t>{j} : SmallVector<int64_t>{i, j};
-      SmallVector<Value> local;
-      for (auto [axis, number] : llvm::enumerate(numbers))
-        local.push_back(localIndex(plan.kind(tile, axis), number));
-      indices[j] = kernel.viewIndices(slice, local);
-      for (auto [axis, number] : llvm::enumerate(numbers))
-        inside[j] = b.both(inside[j], localInside(plan.kind(tile, axis),
-                                                  slice.extents[axis], number));
-      for (int64_t axis = 0, e = view.getRank(); axis < e; ++axis) {
-        Value condition = kernel.axisInside(slice, axis, indices[j][axis]);
-        bool isTime = axis == 0 && view.hasTime();
-        if (isTime && !(isVector && slice.axisOfTile[0] == 0)) {
-          uniform = j == 0 ? b.both(uniform, condition) : uniform;
-          continue;
-        }
-        inside[j] = b.both(inside[j], condition);
-      }
-    }
-    auto load = [&](int64_t j) {
-      SmallVector<Value, 3> at = indices[j];
-      if (inside[j])
-        for (Value &index : at)
-          index = b.select(inside[j], index, b.i64(0));
-      Value value = kernel.loadElement(slice, at, type);
-      return inside[j] ? b.select(inside[j], value, b.real(type, 0.0)) : value;
-    };
-    // With no step at all, row 0 is not there to be read.
-    bool timeVector = isVector && view.hasTime() && slice.axisOfTile[0] == 0;
-    if (timeVector)
-      uniform = b.both(uniform, b.below(b.i64(0), kernel.length()));
-    if (!uniform) {
-      for (int64_t j = 0; j < columns; ++j)
-        held[tile].push_back(load(j));
-      continue;
-    }
-    auto choice = scf::IfOp::create(b, SmallVector<Type>(columns, type),
-                                    uniform, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(choice.thenBlock());
-    Scalars loaded;
-    for (int64_t j = 0; j < columns; ++j)
-      loaded.push_back(load(j));
-    scf::YieldOp::create(b, loaded);
-    b.setInsertionPointToStart(choice.elseBlock());
-    scf::YieldOp::create(b, Scalars(columns, b.real(type, 0.0)));
-    held[tile].append(choice.getResults().begin(), choice.getResults().end());
-  }
-}
-
-/// Of threads that hold the same element, the first one stores it.
-void RegisterLowering::emitStore(StoreOp op) {
-  Slice slice = Slice::of(op);
-  Value tile = op.getValue();
-  auto [rows, columns] = shapeOf(tile);
-  bool isVector = slice.extents.size() == 1;
-  bool hasKey = false, hasValue = false;
-  for (unsigned axis = 0; axis < slice.extents.size(); ++axis) {
-    hasKey |= plan.kind(tile, axis) == AxisKind::Key;
-    hasValue |= plan.kind(tile, axis) == AxisKind::Value;
-  }
-  Value writer;
-  if (!hasKey && plan.lanesPerColumn > 1)
-    writer =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, keyLane, b.i32(0));
-  if (!hasValue)
-    writer = b.both(writer, arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                                                  column, b.i32(0)));
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j) {
-      SmallVector<int64_t> numbers =
-          isVector ? SmallVector<int64_t>{j} : SmallVector<int64_t>{i, j};
-      SmallVector<Value> local;
-      Value condition = writer;
-      for (auto [axis, number] : llvm::enumerate(numbers)) {
-        local.push_back(localIndex(plan.kind(tile, axis), number));
-        condition = b.both(condition, localInside(plan.kind(tile, axis),
-                                                  slice.extents[axis], number));
-      }
-      SmallVector<Value, 3> indices = kernel.viewIndices(slice, local);
-      condition = b.both(condition, kernel.elementInside(slice, indices));
-      OpBuilder::InsertionGuard guard(b);
-      if (condition) {
-        auto choice = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
-        b.setInsertionPointToStart(choice.thenBlock());
-      }
-      kernel.storeElement(slice, indices, get(tile, i, j));
-    }
-}
-
 void RegisterLowering::emitDot(DotOp op) {
   auto [rows, columns] = shapeOf(op.getResult());
   AxisKind kind = plan.contractionKind(op);
@@ -235,9 +159,10 @@ void RegisterLowering::emitDot(DotOp op) {
       };
       Value acc = get(op.getAcc(), i, j), result;
       if (kind == AxisKind::Key) {
-        result = b.add(acc, sumOver(kind, op.getK(), type, [&](int64_t k) {
-                         return std::pair(left(k), right(k));
-                       }));
+        result = b.add(
+            acc, sumOver(kind, op.getK(), type, rows * columns, [&](int64_t k) {
+              return std::pair(left(k), right(k));
+            }));
       } else {
         result = acc;
         for (int64_t k = 0, e = op.getK(); k < e; ++k)
@@ -265,11 +190,11 @@ void RegisterLowering::emitSumColumns(SumColumnsOp op) {
   Value input = op.getInput();
   Type type = tensorType(input).getElementType();
   AxisKind kind = isSplat(input) ? AxisKind::Replicated : plan.kind(input, 1);
-  for (int64_t i = 0, e = shapeOf(op.getResult()).second; i < e; ++i)
-    held[op.getResult()].push_back(
-        sumOver(kind, tensorType(input).getDimSize(1), type, [&](int64_t j) {
-          return std::pair(get(input, i, j), Value());
-        }));
+  int64_t sums = shapeOf(op.getResult()).second;
+  for (int64_t i = 0; i < sums; ++i)
+    held[op.getResult()].push_back(sumOver(
+        kind, tensorType(input).getDimSize(1), type, sums,
+        [&](int64_t j) { return std::pair(get(input, i, j), Value()); }));
 }
 
 Value RegisterLowering::decayOf(DecayMatrixOp op, int64_t i, int64_t j) {
@@ -320,6 +245,8 @@ Value RegisterLowering::elementOf(Operation *op, int64_t i, int64_t j) {
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
     operands.push_back(get(operand, i, j));
+  if (isa<math::ExpOp>(op) && operands.front().getType().isF32())
+    return approximateExp(b, operands.front());
   return cloneElementwise(b, op, operands);
 }
 
@@ -363,6 +290,9 @@ void RegisterLowering::emitFor(scf::ForOp loop) {
   for (auto [init, carried] :
        llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs()))
     flatten(init, carried, inits);
+  StepsAhead early;
+  if (wide)
+    early = loadFirst(loop, inits);
   auto made =
       scf::ForOp::create(b, at(loop.getLowerBound()), at(loop.getUpperBound()),
                          at(loop.getStep()), inits);
@@ -373,11 +303,13 @@ void RegisterLowering::emitFor(scf::ForOp loop) {
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(made.getBody());
+    Scalars later = loadNext(loop, early, carriedScalars);
     emitOps(*loop.getBody());
     for (auto [operand, carried] :
          llvm::zip(loop.getBody()->getTerminator()->getOperands(),
                    loop.getRegionIterArgs()))
       flatten(operand, carried, next);
+    next.append(later);
     if (!inits.empty())
       scf::YieldOp::create(b, next);
   }

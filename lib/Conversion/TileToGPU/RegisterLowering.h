@@ -20,17 +20,18 @@ namespace prism::tiletogpu {
 class RegisterLowering {
 public:
   RegisterLowering(KernelBuilder &kernel, ScalarBuilder &b,
-                   const RegisterPlan &plan)
-      : kernel(kernel), b(b), plan(plan) {}
+                   const RegisterPlan &plan, int64_t warpSize)
+      : kernel(kernel), b(b), plan(plan), warpSize(warpSize) {}
 
   static int64_t threadsOf(const RegisterPlan &plan, int64_t warpSize) {
     return plan.warpsPerItem * plan.itemsPerBlock * warpSize;
   }
-  void emit(int64_t warpSize);
+  void emit();
 
 private:
   using Scalars = llvm::SmallVector<mlir::Value>;
 
+  void emitVersions();
   void emitOps(mlir::Block &block);
   void emitOp(mlir::Operation *op);
   void emitFor(mlir::scf::ForOp loop);
@@ -49,18 +50,68 @@ private:
   mlir::Value get(mlir::Value tile, int64_t i, int64_t j);
   /// Tile-local index, i32, of a thread's element number i of an axis.
   mlir::Value localIndex(AxisKind kind, int64_t i);
-  /// Condition that this element lies in the tile; null when known.
+  /// Is it known that this element lies in the tile?
+  bool isInside(AxisKind kind, int64_t extent, int64_t i);
+  /// Condition that it does; null when known.
   mlir::Value localInside(AxisKind kind, int64_t extent, int64_t i);
-  /// Sum over an axis of products (or of single factors), over lanes too.
+  /// Sum over an axis of products (or of single factors), over lanes too. It is
+  /// one of so many that do not wait for each other.
   mlir::Value sumOver(
-      AxisKind kind, int64_t extent, mlir::Type type,
+      AxisKind kind, int64_t extent, mlir::Type type, int64_t sums,
       llvm::function_ref<std::pair<mlir::Value, mlir::Value>(int64_t)> factors);
+
+  //===--------------------------------------------------------------------===//
+  // Transfers
+  //===--------------------------------------------------------------------===//
+
+  /// Elements of the last axis that one access may take.
+  int64_t widthOf(const Slice &slice, mlir::Value tile);
+  /// Condition that the arrays are aligned for all of these accesses; null
+  /// where none takes more than one element.
+  mlir::Value allAligned();
+  /// Elements from column `first` on of a row of a tile, whose number is
+  /// ignored for a vector.
+  llvm::SmallVector<mlir::Value> localIndices(const Slice &slice,
+                                              mlir::Value tile, int64_t row,
+                                              int64_t column);
+  mlir::Value localCondition(const Slice &slice, mlir::Value tile, int64_t row,
+                             int64_t column);
+  /// Is an index the number of a step that there is: that of a loop over steps?
+  static bool isStep(mlir::Value index);
+  /// What is the same for all elements of a row; null when known.
+  mlir::Value rowCondition(const Slice &slice, int64_t row);
+  void loadRow(const Slice &slice, mlir::Value tile, int64_t row, Scalars &to);
+  void storeRow(const Slice &slice, mlir::Value tile, int64_t row);
+
+  //===--------------------------------------------------------------------===//
+  // Loads ahead
+  //===--------------------------------------------------------------------===//
+
+  /// Loads whose words of the next step are asked for in this one.
+  using StepsAhead = llvm::SmallVector<tile::LoadOp>;
+  bool canLoadAhead(tile::LoadOp op, mlir::scf::ForOp loop);
+  int64_t wordsOf(tile::LoadOp op);
+  StepsAhead loadsAhead(mlir::scf::ForOp loop);
+  /// The words at an address, which is that of this thread's first element.
+  void loadAt(tile::LoadOp op, mlir::Value address, Scalars &to);
+  mlir::Value addressOfFirst(tile::LoadOp op);
+  /// Appends what such a loop carries beside its own values: the words of its
+  /// first step, and where they lie.
+  StepsAhead loadFirst(mlir::scf::ForOp loop, Scalars &inits);
+  /// Takes this step's words from what the loop carries, asks for those of the
+  /// next one and returns what to carry on.
+  Scalars loadNext(mlir::scf::ForOp loop, const StepsAhead &loads,
+                   mlir::ValueRange carried);
 
   KernelBuilder &kernel;
   ScalarBuilder &b;
   const RegisterPlan &plan;
-  mlir::Value keyLane, column;
+  int64_t warpSize;
+  bool wide = false;
+  mlir::Value keyLane, firstKey, column;
   llvm::DenseMap<mlir::Value, Scalars> held;
+  /// Words of this step, by the load whose result they are.
+  llvm::DenseMap<mlir::Operation *, Scalars> ahead;
 };
 
 } // namespace prism::tiletogpu

@@ -11,8 +11,13 @@ using namespace prism::tiletogpu;
 
 /// Largest axis that every thread may hold whole, and most scalars of a tile.
 static constexpr int64_t kMaxReplicated = 16, kMaxScalars = 160;
-/// Rows of a state that a thread holds at most, and warps of an item.
-static constexpr int64_t kRowsPerThread = 16, kMaxWarps = 8;
+/// Elements of a state that a thread holds at most, and warps of an item.
+static constexpr int64_t kElementsPerThread = 64, kMaxWarps = 8;
+/// Warps of an item that are enough to keep a multiprocessor's schedulers busy.
+static constexpr int64_t kFewWarps = 4;
+/// The widest access of a thread, and neighbouring rows that it holds at most:
+/// that much of a vector of keys in 16 bits.
+static constexpr int64_t kAccessBits = 128, kRowsInTurn = 8;
 
 static StringRef nameOf(AxisKind kind) {
   return kind == AxisKind::Key     ? "key"
@@ -191,13 +196,12 @@ AxisKind RegisterPlan::kind(Value tile, unsigned axis) const {
   return it == nodes.end() ? AxisKind::Unknown : kinds[find(it->second)];
 }
 
-int64_t RegisterPlan::perThread(Value tile, unsigned axis) const {
-  int64_t extent = tensorType(tile).getDimSize(axis);
-  switch (kind(tile, axis)) {
+int64_t RegisterPlan::elementsOf(AxisKind kind, int64_t extent) const {
+  switch (kind) {
   case AxisKind::Value:
-    return 1;
+    return columnsPerThread;
   case AxisKind::Key:
-    return llvm::divideCeil(extent, lanesPerColumn);
+    return llvm::divideCeil(extent, lanesPerColumn * rowsInTurn) * rowsInTurn;
   default:
     return extent;
   }
@@ -257,23 +261,49 @@ LogicalResult RegisterPlan::checkReductions(ProgramOp program,
   return failure(result.wasInterrupted());
 }
 
+/// Elements of the program's arrays of states that are one wide access; 1 where
+/// a block of values is no multiple of so many.
+static int64_t columnsOfAccess(ProgramOp program) {
+  int64_t columns = 4;
+  for (Type type : program.getArgumentTypes()) {
+    auto view = cast<ViewType>(type);
+    if (view.getRank() == 2 && !view.hasTime())
+      columns = kAccessBits / view.getElementType().getIntOrFloatBitWidth();
+  }
+  while (columns > 1 && (int64_t(program.getValueBlock()) % columns ||
+                         int64_t(program.getValues()) % columns))
+    columns /= 2;
+  return columns;
+}
+
 void RegisterPlan::chooseLanes(ProgramOp program, int64_t warpSize) {
   int64_t keys = 1, columns = program.getValueBlock();
   for (unsigned node = 0; node < parent.size(); ++node)
     if (kinds[find(node)] == AxisKind::Key)
       keys = std::max(keys, extents[node]);
+  columnsPerThread = columnsOfAccess(program);
+  auto rows = [&]() -> int64_t {
+    return llvm::divideCeil(keys, lanesPerColumn);
+  };
   while (lanesPerColumn < warpSize &&
-         llvm::divideCeil(keys, lanesPerColumn) > kRowsPerThread)
+         rows() * columnsPerThread > kElementsPerThread)
     lanesPerColumn *= 2;
-  // Few columns: more lanes each, rather than idle ones.
+  // Few columns: more lanes each, rather than fewer warps.
   while (lanesPerColumn < warpSize && lanesPerColumn * 2 <= keys &&
-         columns * lanesPerColumn * 2 <= warpSize)
+         columns * lanesPerColumn * 2 <=
+             warpSize * columnsPerThread * kFewWarps)
     lanesPerColumn *= 2;
-  columnsPerWarp = warpSize / lanesPerColumn;
+  while (columnsPerThread > 1 &&
+         columns * lanesPerColumn < warpSize * columnsPerThread)
+    columnsPerThread /= 2;
+  while (rowsInTurn < kRowsInTurn && rows() % (rowsInTurn * 2) == 0 &&
+         keys % (lanesPerColumn * rowsInTurn * 2) == 0)
+    rowsInTurn *= 2;
+  columnsPerWarp = warpSize / lanesPerColumn * columnsPerThread;
   int64_t warps = llvm::divideCeil(columns, columnsPerWarp);
   warpsPerItem = std::min(warps, kMaxWarps);
   columnGroups = llvm::divideCeil(warps, warpsPerItem);
-  itemsPerBlock = std::max<int64_t>(1, 4 / warpsPerItem);
+  itemsPerBlock = std::max<int64_t>(1, kFewWarps / warpsPerItem);
 }
 
 FailureOr<RegisterPlan> RegisterPlan::make(ProgramOp program, int64_t warpSize,

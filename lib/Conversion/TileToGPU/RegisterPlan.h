@@ -3,16 +3,22 @@
 //===----------------------------------------------------------------------===//
 //
 // For programs of chunk 1. Each axis of each tile is
-//   value       spread over columns of threads, one element in a thread,
-//   key         spread over the lanes of a column: lane l has rows l, l + LK,
-//   ... replicated  whole in every thread.
+//   value       C neighbouring columns in a thread,
+//   key         spread over the LK lanes of these columns: lane l has G
+//               neighbouring rows of each LK G, from l G on,
+//   replicated  whole in every thread.
 // Which is which follows from the program: what is loaded or stored at
 // tile.value_offset is a value axis, time, solves and gate sums are replicated,
 // and ops tie their operands' axes together. An axis that would be two things
 // makes the plan fail with a reason. Tiles of one repeated scalar have no axes:
 // they fit every use.
 //
-//   warp:  column 0: lanes 0 .. LK-1, column 1: lanes LK .. 2 LK-1, ...
+//   warp of 32:   columns 0 .. C-1   C .. 2C-1   ...
+//     l = 0       lane 0             lane 1            32 / LK lanes
+//     l = 1       lane 32 / LK       ...
+//
+// So neighbouring lanes have neighbouring columns, and what one thread has of a
+// row of the state, or of a vector of keys, is one wide access.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,12 +44,23 @@ public:
   /// Of the axis that a dot sums over.
   AxisKind contractionKind(tile::DotOp dot) const;
   /// Elements of an axis that one thread holds.
-  int64_t perThread(mlir::Value tile, unsigned axis) const;
+  int64_t perThread(mlir::Value tile, unsigned axis) const {
+    return elementsOf(kind(tile, axis), tensorType(tile).getDimSize(axis));
+  }
+  int64_t elementsOf(AxisKind kind, int64_t extent) const;
 
-  int64_t lanesPerColumn = 1;  ///< LK
-  int64_t columnsPerWarp = 32; ///< warp size / LK
-  int64_t warpsPerItem = 1;    ///< of one group of columns
-  int64_t columnGroups = 1;    ///< groups that an item goes through one by one
+  /// Of element `i` that a lane holds of a key axis: its row is this much more
+  /// than the lane's number times `rowsInTurn`.
+  int64_t rowOffset(int64_t i) const {
+    return i / rowsInTurn * lanesPerColumn * rowsInTurn + i % rowsInTurn;
+  }
+
+  int64_t lanesPerColumn = 1;   ///< LK
+  int64_t columnsPerThread = 1; ///< C
+  int64_t rowsInTurn = 1;       ///< G
+  int64_t columnsPerWarp = 32;  ///< C times warp size / LK
+  int64_t warpsPerItem = 1;     ///< of one group of columns
+  int64_t columnGroups = 1;     ///< groups that an item goes through one by one
   int64_t itemsPerBlock = 1;
   int64_t columnsPerGroup() const { return columnsPerWarp * warpsPerItem; }
 

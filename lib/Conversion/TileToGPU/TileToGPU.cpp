@@ -102,7 +102,7 @@ static GPUKernelInfo emitRegisters(ProgramOp program, const GPUOptions &options,
   ScalarBuilder b(program.getLoc(), program.getContext());
   KernelBuilder kernel(program, b);
   kernel.createKernel(symbol, info.threads);
-  RegisterLowering(kernel, b, plan).emit(options.target.warpSize);
+  RegisterLowering(kernel, b, plan, options.target.warpSize).emit();
   kernel.finish();
   return info;
 }

@@ -1,5 +1,6 @@
 // RUN: prism-opt %s --convert-tile-to-gpu | FileCheck %s
 // RUN: prism-opt %s --convert-tile-to-gpu=strategy=registers | FileCheck %s
+// RUN: prism-opt %s --convert-tile-to-gpu | FileCheck %s --check-prefix=WIDE
 
 // With chunk 1 the state lies in registers: no shared memory, no barrier; a sum
 // over keys goes from lane to lane.
@@ -10,6 +11,23 @@
 // CHECK: nvvm.shfl.sync bfly
 // CHECK-NOT: nvvm.barrier
 // CHECK: llvm.return
+
+// What a thread has of a row is one access, in a version for arrays that are
+// aligned so. The first step's query comes before the loop, the next one's in
+// it, and that of a later step only goes to the cache.
+// WIDE: scf.if %{{[0-9]+}} {
+// WIDE: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// WIDE: scf.for {{.*}} iter_args
+// WIDE-NOT: scf.if
+// WIDE: llvm.inline_asm has_side_effects {{.*}}prefetch.global.L2
+// WIDE: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// WIDE-NOT: scf.for
+// WIDE: nvvm.shfl.sync bfly
+// WIDE: llvm.store %{{.*}}, %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<1>
+// The other version.
+// WIDE: } else {
+// WIDE-NOT: vector<
+// WIDE: llvm.return
 tile.program @step(
     %q: !tile.view<?x64xf32> as <name = "q", axes = "btk", heads = 0, role = "input", optional = false>,
     %s0: !tile.view<64x64xf32> as <name = "initial_state", axes = "nhkv", heads = 1, role = "initial_state", optional = true>,

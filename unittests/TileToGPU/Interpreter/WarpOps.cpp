@@ -218,6 +218,10 @@ bool prism::test::decodeWarp(Decoder &decoder, Operation *op) {
     });
     return true;
   }
+  // Prefetching changes no value.
+  if (auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
+      assembly && assembly.getAsmString().contains("prefetch.global"))
+    return true;
   if (isa<NVVM::SetMaxRegisterOp>(op)) {
     decoder.emitStep({}, {}, [](Machine &machine, Warp &warp) {
       return machine.gather(warp) == Machine::Gathering::Incomplete

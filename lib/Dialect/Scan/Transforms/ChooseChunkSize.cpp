@@ -51,6 +51,13 @@ static PlanAttr cpuPlan(RecurrenceOp op, Schedule schedule,
   return plan(work ? chooseChunk(*work, machine.cpu) : kPlainChunk, 0);
 }
 
+static bool isOneStep(RecurrenceOp op) {
+  auto entry = op->getParentOfType<func::FuncOp>();
+  auto name =
+      entry ? entry->getAttrOfType<StringAttr>(kEntryAttr) : StringAttr();
+  return name && name.getValue() == "decode";
+}
+
 SmallVector<PlanAttr> prism::scan::candidatePlans(RecurrenceOp op,
                                                   Schedule schedule,
                                                   const PlanMachine &machine) {
@@ -67,8 +74,10 @@ SmallVector<PlanAttr> prism::scan::candidatePlans(RecurrenceOp op,
   };
   int64_t values = getKeysAndValues(op, 0).second;
   if (schedule == Schedule::recurrent) {
-    // The state lives in registers: 32 columns a warp-wide block.
-    add(1, std::min<int64_t>(values, 32));
+    // The state lives in registers. One step is a copy of it, of as much as a
+    // thread can hold; of many steps each waits for the one before, which is
+    // short where a thread holds little.
+    add(1, std::min<int64_t>(values, isOneStep(op) ? 64 : 32));
     add(1, 0);
     return plans;
   }
