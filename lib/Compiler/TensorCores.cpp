@@ -133,13 +133,16 @@ static bool hasFunctionsOfValues(tile::ProgramOp program) {
   return result.wasInterrupted();
 }
 
-/// Decays per key take registers of the preparation, of which two warpgroups of
-/// the state leave it 96: it spills, and with systems ptxas serialises the
-/// products (C7518).
-static bool decaysKeys(tile::ProgramOp program) {
-  return program
-      .walk([](tile::DecayedDotOp) { return WalkResult::interrupt(); })
-      .wasInterrupted();
+/// Keys that decay each for itself between a program's rows and columns, or 0.
+/// They take registers of the preparation, of which two warpgroups of the state
+/// leave it 96: it spills, and with systems ptxas serialises the products
+/// (C7518).
+static int64_t decayedKeys(tile::ProgramOp program) {
+  int64_t keys = 0;
+  program.walk([&](tile::DecayedDotOp dot) {
+    keys = std::max(keys, int64_t(dot.getChannels()));
+  });
+  return keys;
 }
 
 /// Whether so many consecutive blocks take the same steps. Those of a segment's
@@ -157,23 +160,30 @@ static bool walkTogether(tile::ProgramOp program, int64_t cluster) {
 /// Splits a program into roles. Blocks of a head's values prepare together, up
 /// to four of them, if what they send each other leaves room for it; where one
 /// prepares alone, its one group of columns leaves registers for a second team.
+/// Where keys decay, a cluster may have the least scratch; alone, two teams
+/// that it would leave room for spill (gated_deltanet2).
 static OwningOpRef<ModuleOp> splitRoles(ModuleOp module,
                                         const targetinfo::GPUInfo &gpu,
                                         std::string &whyNot) {
-  for (int64_t cluster : {4, 2, 1}) {
+  using Choice = std::pair<int64_t, bool>;
+  for (auto [cluster, isLeast] :
+       {Choice(4, true), Choice(4, false), Choice(2, true), Choice(2, false),
+        Choice(1, false), Choice(1, true)}) {
     OwningOpRef<ModuleOp> copy = module.clone();
     tile::ProgramOp program = *copy->getOps<tile::ProgramOp>().begin();
     int64_t columns = program.getValueBlock();
-    if (program.getValueBlocks() % cluster ||
+    int64_t keys = decayedKeys(program);
+    if ((isLeast && !keys) || program.getValueBlocks() % cluster ||
         (cluster > 1 && !walkTogether(program, cluster)))
       continue;
+    whyNot.clear();
     tile::RoleOptions options;
     options.slots = kSlots;
     options.cluster = cluster;
     options.prepareTeams = columns <= kValueColumns && cluster == 1 ? 2 : 1;
-    options.sharedMemory =
-        gpu.sharedMemoryPerBlock -
-        tiletogpu::rolesScratchBytes(columns, options.prepareTeams);
+    options.sharedMemory = gpu.sharedMemoryPerBlock -
+                           tiletogpu::rolesScratchBytes(
+                               columns, options.prepareTeams, keys, isLeast);
     if (succeeded(tile::specializeRoles(program, options, &whyNot)) &&
         tiletogpu::canEmitRoles(program, gpu, whyNot))
       return copy;
@@ -208,7 +218,7 @@ OwningOpRef<ModuleOp> prism::buildRoles(ModuleOp module,
              std::to_string(columns) + " value columns";
     return {};
   }
-  if (columns > kValueColumns && decaysKeys(program)) {
+  if (columns > kValueColumns && decayedKeys(program)) {
     whyNot = "decays per key leave too few registers for blocks of " +
              std::to_string(columns) + " value columns";
     return {};

@@ -209,8 +209,11 @@ bool prism::tiletogpu::canEmitRoles(ProgramOp program,
 }
 
 int64_t prism::tiletogpu::rolesScratchBytes(int64_t valueBlock,
-                                            int64_t prepareTeams) {
-  return kScratchOfPreparation * prepareTeams +
+                                            int64_t prepareTeams,
+                                            int64_t decayedKeys, bool isLeast) {
+  int64_t prepare =
+      isLeast ? kLeastScratchOfPreparation : kScratchOfPreparation;
+  return (prepare + scratchOfKeyDecays(decayedKeys, isLeast)) * prepareTeams +
          kScratchOfChainWarp * kWarpsOfGroup *
              llvm::divideCeil(valueBlock, kRowsOfGroup);
 }

@@ -119,8 +119,11 @@ const Redundant kRedundantPerKey[] = {
      "the release, behind products that all lanes wait for; before the outputs "
      "are turned around, since the release synchronises too"},
     {"prepare", "nvvm.barrier", 1,
-     "before totals are written: the keys come when all warps have given back "
-     "the last ones, behind their last reads of totals"},
+     "before sums of gates are written: the keys come when all warps have "
+     "given back the last ones, behind their last reads of sums"},
+    {"prepare", "nvvm.bar.warp.sync", 1,
+     "the release of the keys: of mild chunks all warps have met since they "
+     "read them"},
     {"prepare", "nvvm.mbarrier.try_wait.parity", 1,
      "for a slot for its message: keys are published behind the wait for a "
      "slot of values, which the chain gives back together with it"},

@@ -78,8 +78,12 @@ bool canEmitRoles(tile::ProgramOp program, const targetinfo::GPUInfo &gpu,
 /// The type to which a program of roles rounds the operands of its products.
 mlir::Type operandTypeOf(tile::ProgramOp program);
 /// Shared memory that a kernel of roles takes beyond its channels, at most, for
-/// so many value columns and teams of the preparation.
-int64_t rolesScratchBytes(int64_t valueBlock, int64_t prepareTeams);
+/// so many value columns and teams of the preparation, which multiplies rows of
+/// `decayedKeys` keys that decay each for itself (0: of none). `isLeast`: if
+/// all that may lies in messages instead; whether it does is canEmitRoles' to
+/// say.
+int64_t rolesScratchBytes(int64_t valueBlock, int64_t prepareTeams,
+                          int64_t decayedKeys, bool isLeast);
 
 /// Replaces `program` by a kernel of the same module.
 llvm::FailureOr<GPUKernelInfo> convertProgramToGPU(tile::ProgramOp program,

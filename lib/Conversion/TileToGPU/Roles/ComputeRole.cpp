@@ -136,6 +136,11 @@ void ComputeRole::emitLoop(scf::ForOp loop) {
 /// Of a role that blocks share: gives back what came for the iterations of the
 /// others. One thread does so for the team.
 void ComputeRole::passOthersTurns(scf::ForOp loop, Value n) {
+  auto passes = [&](ReceiveOp receive) {
+    return plan.channels.at(receive.getChannel()).turns == 1;
+  };
+  if (llvm::none_of(loop.getOps<ReceiveOp>(), passes))
+    return;
   Value leads = b.both(in.equals(warp, 0), in.equals(lane, 0));
   for (int64_t back = plan.cluster - 1; back > 0; --back) {
     // Before the first iteration there are none.
@@ -145,8 +150,9 @@ void ComputeRole::passOthersTurns(scf::ForOp loop, Value n) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(mine.thenBlock());
     for (auto receive : loop.getOps<ReceiveOp>())
-      ports.pass(receive.getChannel(), b.sub(n, b.i32(back)),
-                 RoleOp(role.role).getWarps());
+      if (passes(receive))
+        ports.pass(receive.getChannel(), b.sub(n, b.i32(back)),
+                   RoleOp(role.role).getWarps());
   }
   // A barrier tells only odd rounds of a slot from even ones: before a warp
   // waits for a round, somebody must have seen the one before, and have met the
@@ -154,7 +160,7 @@ void ComputeRole::passOthersTurns(scf::ForOp loop, Value n) {
   bool isSeenNow =
       llvm::any_of(loop.getOps<ReceiveOp>(), [&](ReceiveOp receive) {
         int64_t slots = receive.getChannel().getType().getSlots();
-        return slots % plan.cluster && slots <= plan.cluster;
+        return passes(receive) && slots % plan.cluster && slots <= plan.cluster;
       });
   if (isSeenNow)
     roleBarrier();
@@ -237,6 +243,7 @@ void ComputeRole::emitRelease(ReleaseOp release) {
 void ComputeRole::emitSend(SendOp send) {
   Value channel = send.getChannel();
   ports.acquire(channel);
+  leaveMessage();
   for (auto [i, value] : llvm::enumerate(send.getValues())) {
     auto type = tensorType(value);
     Value to = ports.part(channel, i);

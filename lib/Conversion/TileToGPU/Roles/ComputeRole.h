@@ -33,6 +33,7 @@
 
 #include "Inverse.h"
 #include "Ports.h"
+#include <functional>
 
 namespace prism::tiletogpu {
 
@@ -44,7 +45,9 @@ struct Matrix {
   mlir::Operation *op = nullptr; ///< Lazy
   mlir::Value memory;            ///< Shared
   Swizzled layout = {0, 0};
+  int64_t apart = 0;   ///< Shared: bytes from slab to slab; 0: the layout's
   mlir::Value channel; ///< Shared: whose slot it lies in
+  int64_t slabBytes() const { return apart ? apart : layout.slabBytes(); }
   Accumulator shape = {0};
   /// Accumulator: f32 each. Packed: i32, two neighbours of a row each.
   llvm::SmallVector<mlir::Value> registers;
@@ -79,6 +82,9 @@ struct Vector {
   llvm::SmallVector<Element> neighbours;
   mlir::Value copy, copyForPowers; ///< Spread: in shared memory, or null
 };
+
+/// A slab of a tile: 16 columns, of a warp's 16 rows 8 registers of a thread.
+inline constexpr int64_t kColumnsOfSlab = 16, kRegistersOfSlab = 8;
 
 /// Registers of a thread with which a state of 64 x 128, its rounded copy, two
 /// products and what is made of them fit.
@@ -169,27 +175,71 @@ private:
           body);
   SlabRegisters slabOf(mlir::Value tile);
   bool isMadeBySlabs(mlir::Value tile);
-  void climb(int64_t level, SlabRegisters &totals, SlabRegisters *since,
-             SlabRegisters *until);
-  mlir::Value totalsOf(mlir::Value decays);
-  void multiplyByTotal(mlir::Value decays, mlir::Value number,
-                       mlir::Value counts, SlabRegisters &slab);
+  /// A tile that goes to shared memory slab by slab, and what of it is written
+  /// for a register.
+  struct SlabResult {
+    mlir::Value tile;
+    Matrix to;
+    std::function<mlir::Value(int64_t)> at;
+  };
+  bool isWithinReach(mlir::Value tile);
+  void makeSlabs(mlir::Operation *first);
+  void writeSlabs(llvm::ArrayRef<SlabResult> results);
   mlir::Value productAt(tile::DecayProductOp op, int64_t r);
   Element lastOfProduct(tile::DecayProductOp op);
   void emitSumColumns(tile::SumColumnsOp op);
-  void roundBySlabs(mlir::Value tile, Matrix &packed);
 
-  // DecayedDots.cpp
+  // KeySums.cpp
+  /// Of a tile of decays, in shared memory.
+  struct KeySums {
+    /// Sums of its log-gates from the beginning of each 16 rows on: f32, as a
+    /// wide tile.
+    mlir::Value sums;
+    /// Of each channel: the sums of all rows before each 16, and of all.
+    mlir::Value before;
+    /// Whether more than 2^-64 is left of each channel at the chunk's end.
+    mlir::Value isMild;
+  };
+  const KeySums &keySumsOf(mlir::Value decays);
+  void sumGates(KeySums &made, Wide layout, mlir::Value flags);
+  mlir::Value writeBlocks(const KeySums &made, mlir::Value column,
+                          int64_t columns, llvm::ArrayRef<mlir::Value> totals);
+  mlir::Value isNoneBelow(mlir::Value sum, mlir::Value flags);
+  mlir::Value byteOfSlab(Wide layout, int64_t r, bool ofRowBefore);
+  mlir::Value sumOfGates(mlir::Value decays, int64_t r, bool before);
+  mlir::Value sinceAt(mlir::Value decays, int64_t r, bool before);
+  mlir::Value untilAt(mlir::Value decays, int64_t r, bool before);
+  mlir::Value totalOfGates(mlir::Value decays, int64_t r);
+  mlir::Value sumBefore(mlir::Value decays, int64_t r,
+                        std::optional<int64_t> later);
+
+  // DecayedDots.cpp, DecayLadder.cpp
   void emitDecayedDot(tile::DecayedDotOp op);
   struct PairSums;
-  void dotWithinWarp(SlabRegisters totals, SlabRegisters &since,
-                     SlabRegisters &until, PairSums &sums);
-  void dotWithEarlierWarps(mlir::Value decays, const SlabRegisters &since,
-                           const SlabRegisters &until, PairSums &sums);
-  llvm::SmallVector<mlir::Value> diagonalOf(const PairSums &sums,
-                                            bool seesItself);
+  struct PlacesOfDot;
+  SlabResult exchangeOf(tile::DecayedDotOp op);
+  bool placeInMessage(tile::DecayedDotOp op);
+  void leaveMessage();
+  llvm::SmallVector<mlir::Value> exchangedColumns(int64_t back);
+  void multiplyBlock(llvm::ArrayRef<mlir::Value> rows,
+                     llvm::ArrayRef<mlir::Value> columns,
+                     llvm::SmallVector<mlir::Value, 4> (&sums)[2]);
+  void multiplyItself(tile::DecayedDotOp op, const SlabRegisters &since,
+                      PairSums &sums);
+  void multiplyEarlier(tile::DecayedDotOp op, const SlabRegisters &since,
+                       PairSums &sums);
+  llvm::SmallVector<mlir::Value> multiplyMild(tile::DecayedDotOp op);
+  llvm::SmallVector<mlir::Value> multiplyAny(tile::DecayedDotOp op);
+  mlir::Value decayedRows(tile::DecayedDotOp op);
+  llvm::SmallVector<mlir::Value> masked(llvm::ArrayRef<mlir::Value> registers,
+                                        bool seesItself);
   llvm::SmallVector<mlir::Value, 4> packSlab(const SlabRegisters &slab);
-  mlir::Value exchangeAt(mlir::Value row, mlir::Value half);
+  void climb(int64_t size, SlabRegisters &totals, SlabRegisters &since,
+             SlabRegisters &until);
+  void climbLadder(SlabRegisters totals, SlabRegisters since,
+                   SlabRegisters until, PairSums &sums);
+  llvm::SmallVector<mlir::Value> sumsOfLadder(const PairSums &sums,
+                                              bool seesItself);
 
   struct Sum {
     mlir::Value high, low, token, place;
@@ -291,9 +341,21 @@ private:
   llvm::DenseMap<mlir::Operation *, DecayFactors> decayFactors;
   std::optional<int64_t> knownWarp; ///< in forEachWarp
   mlir::Value slabColumn;           ///< in forEachSlab: its first column
-  /// Of decays: what each warp's rows leave of each channel, in scratch.
-  llvm::DenseMap<mlir::Value, mlir::Value> totals;
-  mlir::Value exchange;      ///< of slabs between warps: scratch
+  llvm::DenseMap<mlir::Value, KeySums> keySums; ///< by decays
+  /// Columns of a dot, times the decays until their block ends.
+  struct Exchanged {
+    mlir::Value columns, decays;
+    bool before = false; ///< the token's own decay is one of them
+    bool operator==(const Exchanged &other) const {
+      return columns == other.columns && decays == other.decays &&
+             before == other.before;
+    }
+  } exchanged;
+  Matrix exchange;              ///< where they lie
+  bool exchangeIsThere = false; ///< all warps have met since it was written
+  /// What will be written where it lies.
+  llvm::SmallPtrSet<mlir::Operation *, 2> exchangeHolders;
+  llvm::SmallPtrSet<mlir::Operation *, 8> madeBySlabs; ///< before their turn
   bool scratchIsFree = true; ///< of the last iteration
   /// Inverses that are begun, and where their systems lie.
   llvm::SmallVector<std::pair<tile::InvertOp, mlir::Value>> inversions;

@@ -5,175 +5,204 @@
 //     result[r, c] = sum over d of lhs[r, d] rhs[c, d] w[r, c, d]
 //
 // for rows and columns of tokens, w the product of the decays between the two.
-// Warp w has rows 16 w and the next 15. At each rung of the ladder
-// (KeyDecays.cpp) rows of an upper group see columns of the lower one beside
-// it; the rows times the decays since their group began, and the columns times
-// those until theirs ends, multiply as they are:
+// Warp w has rows 16 w and the next 15, and multiplies them with its own and
+// all earlier columns, which lie in shared memory (KeyDecays.cpp), by mma.sync.
 //
-//   a token itself      products in f32
-//   groups of 1         the neighbour's, by a shuffle, in f32
-//   groups of 2, 4, 8   mma.sync on rounded pairs: accumulators as they lie are
-//                       the A operand, and, transposed, the B operand
-//   blocks of 16        the same, columns from shared memory, rows also times
-//                       the totals of the blocks between the two
+// MILD chunks leave more than 2^-64 of each channel: rows times the decays
+// since the chunk's beginning, columns times the reciprocal of theirs. What
+// comes of columns after their row is not looked at.
 //
-// No factor but products of consecutive decays: nothing overflows, and what
-// vanishes does so because the decay does. A group of four accumulators has 16
-// x 8 elements, of which a rung uses the upper or the lower 8: rungs that use
-// different halves share them, the others' rows being zero.
+// In all others columns are times the decays until their block of 16 ends; rows
+// times those since theirs began, and times what the blocks between leave. The
+// block of rows itself is no different where it leaves more than 2^-64 of each
+// channel of a slab: from its end back to its beginning goes the reciprocal.
+// Other slabs of it climb a ladder (DecayLadder.cpp), whose factors are
+// products of consecutive decays: nothing overflows there, and what vanishes
+// does so because the decay does.
 //
 //===----------------------------------------------------------------------===//
 
-#include "../TileOpKinds.h"
-#include "ComputeRole.h"
+#include "DecayedDots.h"
 
 using namespace mlir;
 using namespace prism::tile;
 using namespace prism::tiletogpu;
 
-/// Registers of a slab, and of the sums of one 16 x 8.
-static constexpr int64_t kRegisters = 8, kSums = 4;
-/// Of the slab that warps exchange: a row's bytes, and all of it.
-static constexpr int64_t kRowBytes = 32,
-                         kExchangeBytes = kRowsOfGroup * kRowBytes;
-
-/// What the loop over slabs carries.
-struct ComputeRole::PairSums {
-  using Four = SmallVector<Value, kSums>;
-  /// Of a lane's two rows with themselves, and with the row before.
-  SmallVector<Value, 2> same, next;
-  /// Near the diagonal: upper rows | lower rows of
-  ///   0: groups of 4 in columns 0-7 | groups of 8
-  ///   1: groups of 2 in columns 0-7 | groups of 4 in columns 8-15
-  ///   2: not used                   | groups of 2 in columns 8-15
-  Four near[3];
-  /// Of the blocks 1, 2 and 3 to the left, columns 0-7 and 8-15.
-  Four left[3][2];
-
-  explicit PairSums(ValueRange all) {
-    auto take = [&](auto &to, int64_t count) {
-      to.assign(all.begin(), all.begin() + count);
-      all = all.drop_front(count);
-    };
-    take(same, 2);
-    take(next, 2);
-    for (Four &four : near)
-      take(four, kSums);
-    for (auto &block : left)
-      for (Four &four : block)
-        take(four, kSums);
-  }
-  static constexpr int64_t kCount = 4 + 9 * kSums;
-  SmallVector<Value> all() const {
-    SmallVector<Value> values(same.begin(), same.end());
-    values.append(next.begin(), next.end());
-    for (const Four &four : near)
-      values.append(four.begin(), four.end());
-    for (const auto &block : left)
-      for (const Four &four : block)
-        values.append(four.begin(), four.end());
-    return values;
-  }
-};
+/// log2 of what a block must leave of a channel for its reciprocal.
+static constexpr double kLeastTotal = -64.0;
 
 SmallVector<Value, 4> ComputeRole::packSlab(const SlabRegisters &slab) {
   SmallVector<Value, 4> pairs;
-  for (int64_t r = 0; r < kRegisters; r += 2)
+  for (int64_t r = 0; r < kRegistersOfSlab; r += 2)
     pairs.push_back(in.packPair(slab[r], slab[r + 1]));
   return pairs;
+}
+
+/// Where a dot's decay stands between its row and its column.
+struct ComputeRole::PlacesOfDot {
+  bool rowSeesOwn, columnSeesOwn; ///< of its token's decay
+  bool seesItself;                ///< a row its own column
+
+  explicit PlacesOfDot(DecayedDotOp op)
+      : rowSeesOwn(op.getDecayOrder()[0] < op.getRowOrder()[0]),
+        columnSeesOwn(op.getDecayOrder()[0] > op.getColumnOrder()[0]),
+        seesItself(op.getColumnOrder()[0] < op.getRowOrder()[0]) {}
+};
+
+//===----------------------------------------------------------------------===//
+// Columns
+//===----------------------------------------------------------------------===//
+
+/// Lets columns lie where results of 64 columns will in a message, if these are
+/// enough and nothing is written there before the last dot is done. An inverse
+/// is written when it is sent.
+bool ComputeRole::placeInMessage(DecayedDotOp op) {
+  auto dots = op->getBlock()->getOps<DecayedDotOp>();
+  if (llvm::any_of(dots, [&](DecayedDotOp dot) {
+        return dot.getRhs() != op.getRhs() ||
+               dot.getDecays() != op.getDecays() ||
+               PlacesOfDot(dot).columnSeesOwn != PlacesOfDot(op).columnSeesOwn;
+      }))
+    return false;
+  SmallVector<std::pair<arith::TruncFOp, Destination>> found;
+  for (auto round : op->getBlock()->getOps<arith::TruncFOp>()) {
+    Destination to = destinationOf(round.getResult());
+    auto type = dyn_cast<RankedTensorType>(round.getType());
+    bool isEarly = !isa_and_nonnull<InvertOp>(round.getIn().getDefiningOp()) &&
+                   llvm::any_of(dots, [&](DecayedDotOp dot) {
+                     return round->isBeforeInBlock(dot);
+                   });
+    if (to.send && type && type.getRank() == 2 && !isEarly &&
+        type.getDimSize(0) == kRowsOfGroup &&
+        type.getDimSize(1) == kSlabColumns && !isMadeOfProducts(round.getIn()))
+      found.push_back({round, to});
+  }
+  size_t slabs = exchange.layout.slabs();
+  if (slabs > 2 || found.size() < slabs)
+    return false;
+  Destination first = found[0].second, last = found[slabs - 1].second;
+  Value channel = first.send.getChannel();
+  if (last.send.getChannel() != channel)
+    return false;
+  ports.acquire(channel);
+  exchange.memory = ports.part(channel, first.part);
+  ArrayRef<int64_t> parts = plan.channels.at(channel).parts;
+  exchange.apart = parts[last.part] - parts[first.part];
+  for (auto [round, to] : ArrayRef(found).take_front(slabs))
+    exchangeHolders.insert(round);
+  return true;
+}
+
+/// Before results are written where columns of dots lie: all warps have read
+/// these.
+void ComputeRole::leaveMessage() {
+  if (!exchangeHolders.empty())
+    roleBarrier();
+  exchangeHolders.clear();
+}
+
+/// The columns of a dot as its warps exchange them, to be written by slabs.
+ComputeRole::SlabResult ComputeRole::exchangeOf(DecayedDotOp op) {
+  Value columns = op.getRhs(), decays = op.getDecays().front();
+  bool before = PlacesOfDot(op).columnSeesOwn;
+  claimScratch();
+  if (!exchange.memory) {
+    exchange.kind = Matrix::Kind::Shared;
+    exchange.layout = {kRowsOfGroup, int64_t(op.getChannels())};
+    if (!placeInMessage(op))
+      exchange.memory = scratch(exchange.layout.bytes(), 16);
+  }
+  exchanged = {columns, decays, before};
+  exchangeIsThere = false;
+  return {columns, exchange, [=](int64_t r) {
+            Value left = in.exp2(
+                b.sub(b.real(b.getF32Type(), 0.0), sumBefore(decays, r, 1)));
+            Value factor = b.select(keySumsOf(decays).isMild, left,
+                                    b.real(b.getF32Type(), 1.0));
+            return b.mul(
+                b.mul(registerOf(columns, r), untilAt(decays, r, before)),
+                factor);
+          }};
+}
+
+/// Columns of the block so many to the left, of the present slab: four 8 x 8
+/// matrices.
+SmallVector<Value> ComputeRole::exchangedColumns(int64_t back) {
+  Matrix matrix = exchange;
+  matrix.memory = in.advance(exchange.memory, -back * 16 * kSlabRowBytes);
+  return readFourPairs(matrix, 0);
 }
 
 //===----------------------------------------------------------------------===//
 // Rows of one warp
 //===----------------------------------------------------------------------===//
 
-/// Leaves `since` and `until` as they are for the block of 16.
-void ComputeRole::dotWithinWarp(SlabRegisters totals, SlabRegisters &since,
-                                SlabRegisters &until, PairSums &sums) {
-  Value none = b.i32(0);
-  auto multiply = [&](PairSums::Four &to, ArrayRef<Value> rows, bool upper,
-                      bool lower, ArrayRef<Value> columns, int64_t half) {
-    to = PairSums::Four(
-        in.multiplyWarp(to,
-                        {upper ? rows[0] : none, lower ? rows[1] : none,
-                         upper ? rows[2] : none, lower ? rows[3] : none},
-                        {columns[half], columns[half + 2]}));
-  };
-  for (int64_t r = 0; r < kRegisters; ++r) {
-    Value &sum = sums.next[r / 2 % 2];
-    sum = math::FmaOp::create(b, since[r], in.shuffleAcross(until[r], 4), sum);
-  }
-  climb(1, totals, &since, &until);
-  SmallVector<Value, 4> rows = packSlab(since), columns = packSlab(until);
-  multiply(sums.near[1], rows, true, false, columns, 0);
-  multiply(sums.near[2], rows, false, true, columns, 1);
-  climb(2, totals, &since, &until);
-  rows = packSlab(since), columns = packSlab(until);
-  multiply(sums.near[0], rows, true, false, columns, 0);
-  multiply(sums.near[1], rows, false, true, columns, 1);
-  climb(4, totals, &since, &until);
-  rows = packSlab(since), columns = packSlab(until);
-  multiply(sums.near[0], rows, false, true, columns, 0);
-  climb(8, totals, &since, &until);
+/// Adds `rows` times the columns of a block.
+void ComputeRole::multiplyBlock(ArrayRef<Value> rows, ArrayRef<Value> columns,
+                                PairSums::Four (&sums)[2]) {
+  for (int64_t i : {0, 1})
+    sums[i] = PairSums::Four(
+        in.multiplyWarp(sums[i], rows, {columns[i], columns[i + 2]}));
 }
 
-/// The registers of the warp's diagonal block.
-SmallVector<Value> ComputeRole::diagonalOf(const PairSums &sums,
-                                           bool seesItself) {
-  Value zero = b.real(b.getF32Type(), 0.0), row = b.divide(lane, 4);
-  // Sums of four lanes, which have a row's channels.
-  auto ofRow = [&](Value sum) {
-    for (int64_t lanes : {1, 2})
-      sum = b.add(sum, in.shuffleAcross(sum, lanes));
-    return sum;
-  };
-  SmallVector<Value> registers(kRegisters, zero);
-  for (int64_t p : {0, 1})
-    registers[2 + p] = sums.near[0][2 + p]; // rows 8-15, columns 0-7
-  for (int64_t i : {0, 1}) {
-    Value same = seesItself ? ofRow(sums.same[i]) : zero,
-          next = ofRow(sums.next[i]);
-    for (int64_t p : {0, 1}) {
-      Value four = i ? sums.near[1][2 + p] : sums.near[0][p],
-            two = i ? sums.near[2][2 + p] : sums.near[1][p];
-      Value column = b.add(b.mul(b.remainder(lane, 4), b.i32(2)), b.i32(p));
-      // The highest bit in which they differ is the groups' size.
-      Value apart = in.bitXor(row, column);
-      Value seen = b.select(b.below(apart, b.i32(4)), two, four);
-      seen = b.select(b.below(apart, b.i32(2)), next, seen);
-      seen = b.select(b.below(column, row), seen, zero);
-      registers[6 * i + p] = b.select(in.equals(apart, 0), same, seen);
-    }
+void ComputeRole::multiplyItself(DecayedDotOp op, const SlabRegisters &since,
+                                 PairSums &sums) {
+  Value decays = op.getDecays().front(), isStrong;
+  Value least = b.real(b.getF32Type(), kLeastTotal);
+  for (int64_t r : {0, 1, 4, 5}) {
+    Value is = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT,
+                                     totalOfGates(decays, r), least);
+    isStrong = isStrong ? arith::OrIOp::create(b, isStrong, is) : is;
   }
-  return registers;
+  SmallVector<Value> unchanged = sums.all();
+  SmallVector<Type> types(unchanged.size(), b.getF32Type());
+  auto choice = scf::IfOp::create(b, types, in.anyLane(isStrong), true);
+  auto outside = known;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  {
+    PairSums climbed = sums;
+    PlacesOfDot places(op);
+    SlabRegisters rows = slabOf(op.getLhs()), columns = slabOf(op.getRhs()),
+                  own;
+    for (int64_t r = 0; r < kRegistersOfSlab; ++r) {
+      own.push_back(in.exp2(
+          b.sub(sumOfGates(decays, r, false), sumOfGates(decays, r, true))));
+      Value row = places.rowSeesOwn ? b.mul(rows[r], own[r]) : rows[r];
+      if (places.seesItself) {
+        Value &sum = climbed.same[r / 2 % 2];
+        sum = math::FmaOp::create(b, places.columnSeesOwn ? row : rows[r],
+                                  columns[r], sum);
+      }
+      rows[r] = row;
+      if (places.columnSeesOwn)
+        columns[r] = b.mul(columns[r], own[r]);
+    }
+    climbLadder(own, rows, columns, climbed);
+    scf::YieldOp::create(b, climbed.all());
+  }
+  known = outside;
+  b.setInsertionPointToStart(choice.elseBlock());
+  {
+    PairSums multiplied = sums;
+    SlabRegisters rows = since;
+    Value zero = b.real(b.getF32Type(), 0.0);
+    for (int64_t r = 0; r < kRegistersOfSlab; ++r)
+      rows[r] = b.mul(rows[r], in.exp2(b.sub(zero, totalOfGates(decays, r))));
+    multiplyBlock(packSlab(rows), exchangedColumns(0), multiplied.itself);
+    scf::YieldOp::create(b, multiplied.all());
+  }
+  known = outside;
+  sums = PairSums(choice.getResults());
 }
 
 //===----------------------------------------------------------------------===//
 // Rows of different warps
 //===----------------------------------------------------------------------===//
 
-/// Of the slab that warps exchange, 16 bytes of a row. The halves of every
-/// other four rows are swapped: eight rows lie in different banks. Two slabs
-/// take turns, so that one barrier stands between a slab's writes and its
-/// reads, and one between these and the next writes to the same place.
-Value ComputeRole::exchangeAt(Value row, Value half) {
-  Value turn = b.remainder(b.divide(slabColumn, 16), 2);
-  Value swapped = in.bitXor(half, b.remainder(b.divide(row, 4), 2));
-  Value byte =
-      b.add(b.mul(turn, b.i32(kExchangeBytes)),
-            b.add(b.mul(row, b.i32(kRowBytes)), b.mul(swapped, b.i32(16))));
-  return in.advance(exchange, byte);
-}
-
-void ComputeRole::dotWithEarlierWarps(Value decays, const SlabRegisters &since,
-                                      const SlabRegisters &until,
-                                      PairSums &sums) {
-  // Four 8 x 8 matrices, rows first: lane l gives row l % 8 of matrix l / 8.
-  Value ownRow = b.remainder(lane, 16), half = b.divide(lane, 16);
-  Value first = b.mul(warp, b.i32(16));
-  in.storeMatrices(exchangeAt(b.add(first, ownRow), half), packSlab(until),
-                   /*transposed=*/false);
-  roleBarrier();
+void ComputeRole::multiplyEarlier(DecayedDotOp op, const SlabRegisters &since,
+                                  PairSums &sums) {
+  Value decays = op.getDecays().front();
   for (int64_t back = 1; back < kWarpsOfGroup; ++back) {
     auto &left = sums.left[back - 1];
     SmallVector<Value> unchanged(left[0].begin(), left[0].end());
@@ -181,76 +210,186 @@ void ComputeRole::dotWithEarlierWarps(Value decays, const SlabRegisters &since,
     SmallVector<Type> types(unchanged.size(), b.getF32Type());
     auto choice = scf::IfOp::create(b, types, b.below(b.i32(back - 1), warp),
                                     /*withElseRegion=*/true);
+    auto outside = known;
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(choice.thenBlock());
     SlabRegisters rows = since;
-    for (int64_t between = 1; between < back; ++between)
-      multiplyByTotal(decays, b.sub(warp, b.i32(between)), Value(), rows);
-    SmallVector<Value, 4> a = packSlab(rows);
-    Value from = b.add(b.sub(first, b.i32(16 * back)), ownRow);
-    SmallVector<Value> columns = in.loadMatrices(exchangeAt(from, half), false);
-    SmallVector<Value> sum;
-    for (int64_t i : {0, 1})
-      sum.append(in.multiplyWarp(left[i], a, {columns[i], columns[i + 2]}));
-    scf::YieldOp::create(b, sum);
+    if (back > 1)
+      for (int64_t r = 0; r < kRegistersOfSlab; ++r) {
+        Value between =
+            b.sub(sumBefore(decays, r, 0), sumBefore(decays, r, 1 - back));
+        rows[r] = b.mul(rows[r], in.exp2(between));
+      }
+    PairSums::Four sum[2] = {left[0], left[1]};
+    multiplyBlock(packSlab(rows), exchangedColumns(back), sum);
+    SmallVector<Value> changed(sum[0].begin(), sum[0].end());
+    changed.append(sum[1].begin(), sum[1].end());
+    scf::YieldOp::create(b, changed);
+    known = outside;
     b.setInsertionPointToStart(choice.elseBlock());
     scf::YieldOp::create(b, unchanged);
     ValueRange results = choice.getResults();
-    left[0].assign(results.begin(), results.begin() + kSums);
-    left[1].assign(results.begin() + kSums, results.end());
+    left[0].assign(results.begin(), results.begin() + PairSums::kSums);
+    left[1].assign(results.begin() + PairSums::kSums, results.end());
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Mild chunks
+//===----------------------------------------------------------------------===//
+
+/// Where a dot's rows lie times their decays since the chunk's beginning, if
+/// they are sent so; else null.
+Value ComputeRole::decayedRows(DecayedDotOp op) {
+  for (Operation *made : madeBySlabs) {
+    auto round = cast<arith::TruncFOp>(made);
+    auto times = round.getIn().getDefiningOp<arith::MulFOp>();
+    if (!times)
+      continue;
+    for (auto [rows, factor] : {std::pair(times.getLhs(), times.getRhs()),
+                                std::pair(times.getRhs(), times.getLhs())}) {
+      auto product = factor.getDefiningOp<DecayProductOp>();
+      if (product && rows == op.getLhs() && !product.getReverse() &&
+          product.getDecays() == op.getDecays().front() &&
+          product.getExclusive() != PlacesOfDot(op).rowSeesOwn)
+        return matrixOf(round.getResult()).memory;
+    }
+  }
+  return {};
+}
+
+/// Sums of the block itself, and of those to its left.
+SmallVector<Value> ComputeRole::multiplyMild(DecayedDotOp op) {
+  Value decays = op.getDecays().front(), zero = b.real(b.getF32Type(), 0.0);
+  PlacesOfDot places(op);
+  Matrix sent;
+  sent.layout = {kRowsOfGroup, int64_t(op.getChannels())};
+  sent.memory = decayedRows(op);
+  SmallVector<Value> start(kWarpsOfGroup * kRegistersOfSlab, zero);
+  return forEachSlab(op.getChannels(), start, [&](ValueRange arguments) {
+    SmallVector<Value> rows;
+    if (sent.memory) {
+      rows = readFourPairs(sent, 0);
+    } else {
+      SlabRegisters slab = slabOf(op.getLhs());
+      for (int64_t r = 0; r < kRegistersOfSlab; ++r)
+        slab[r] = b.mul(b.mul(slab[r], sinceAt(decays, r, !places.rowSeesOwn)),
+                        in.exp2(sumBefore(decays, r, 0)));
+      rows = llvm::to_vector(packSlab(slab));
+    }
+    SmallVector<Value> all;
+    for (int64_t back = 0; back < kWarpsOfGroup; ++back) {
+      ValueRange before =
+          arguments.slice(back * kRegistersOfSlab, kRegistersOfSlab);
+      auto multiply = [&] {
+        PairSums::Four sums[2];
+        for (int64_t i : {0, 1})
+          sums[i].assign(before.begin() + i * PairSums::kSums,
+                         before.begin() + (i + 1) * PairSums::kSums);
+        multiplyBlock(rows, exchangedColumns(back), sums);
+        SmallVector<Value> after(sums[0].begin(), sums[0].end());
+        after.append(sums[1].begin(), sums[1].end());
+        return after;
+      };
+      if (back == 0) {
+        all = multiply();
+        continue;
+      }
+      auto choice = scf::IfOp::create(b, before.getTypes(),
+                                      b.below(b.i32(back - 1), warp), true);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(choice.thenBlock());
+      scf::YieldOp::create(b, multiply());
+      b.setInsertionPointToStart(choice.elseBlock());
+      scf::YieldOp::create(b, before);
+      all.append(choice.getResults().begin(), choice.getResults().end());
+    }
+    return all;
+  });
+}
+
+/// The same of any chunk.
+SmallVector<Value> ComputeRole::multiplyAny(DecayedDotOp op) {
+  PlacesOfDot places(op);
+  Value decays = op.getDecays().front(), zero = b.real(b.getF32Type(), 0.0);
+  SmallVector<Value> start(PairSums::kCount, zero);
+  PairSums sums(forEachSlab(op.getChannels(), start, [&](ValueRange arguments) {
+    PairSums sums(arguments);
+    SlabRegisters since = slabOf(op.getLhs());
+    for (int64_t r = 0; r < kRegistersOfSlab; ++r)
+      since[r] = b.mul(since[r], sinceAt(decays, r, !places.rowSeesOwn));
+    multiplyItself(op, since, sums);
+    multiplyEarlier(op, since, sums);
+    return sums.all();
+  }));
+  SmallVector<Value> registers(sums.itself[0].begin(), sums.itself[0].end());
+  registers.append(sums.itself[1].begin(), sums.itself[1].end());
+  registers = masked(registers, places.seesItself);
+  for (auto [sum, climbed] :
+       llvm::zip_equal(registers, sumsOfLadder(sums, places.seesItself)))
+    sum = b.add(sum, climbed);
+  for (auto &block : sums.left)
+    for (PairSums::Four &four : block)
+      registers.append(four.begin(), four.end());
+  return registers;
 }
 
 //===----------------------------------------------------------------------===//
 // The op
 //===----------------------------------------------------------------------===//
 
-void ComputeRole::emitDecayedDot(DecayedDotOp op) {
-  int64_t rowPlace = op.getRowOrder()[0], columnPlace = op.getColumnOrder()[0],
-          decayPlace = op.getDecayOrder()[0];
-  Value decays = op.getDecays().front();
-  totalsOf(decays);
-  for (Value operand : {op.getLhs(), op.getRhs()})
-    settleLeaves(operand);
-  if (exchange)
-    roleBarrier(); // the dot before has read it
-  else
-    exchange = scratch(2 * kExchangeBytes, 16);
-  claimScratch();
+/// Of the warp's diagonal block what its rows see.
+SmallVector<Value> ComputeRole::masked(ArrayRef<Value> registers,
+                                       bool seesItself) {
   Value zero = b.real(b.getF32Type(), 0.0);
-  SmallVector<Value> start(PairSums::kCount, zero);
-  bool seesItself = columnPlace < rowPlace;
-  SmallVector<Value> carried =
-      forEachSlab(op.getChannels(), start, [&](ValueRange arguments) {
-        PairSums sums(arguments);
-        SlabRegisters since = slabOf(op.getLhs()), until = slabOf(op.getRhs()),
-                      own = slabOf(decays);
-        for (int64_t r = 0; r < kRegisters; ++r) {
-          Value decayed =
-              decayPlace < rowPlace ? b.mul(since[r], own[r]) : since[r];
-          if (seesItself) {
-            Value &sum = sums.same[r / 2 % 2];
-            sum = math::FmaOp::create(
-                b, decayPlace > columnPlace ? decayed : since[r], until[r],
-                sum);
-          }
-          since[r] = decayed;
-          if (decayPlace > columnPlace)
-            until[r] = b.mul(until[r], own[r]);
-        }
-        dotWithinWarp(own, since, until, sums);
-        dotWithEarlierWarps(decays, since, until, sums);
-        return sums.all();
-      });
-  PairSums sums(carried);
-  SmallVector<Value> diagonal = diagonalOf(sums, seesItself), registers;
+  Accumulator block{kColumnsOfSlab};
+  SmallVector<Value> result(registers);
+  for (int64_t r = 0; r < kRegistersOfSlab; ++r) {
+    Value row = b.add(b.divide(lane, 4),
+                      b.i32(block.rowOf(r) + (seesItself ? 1 : 0))),
+          column = b.add(b.mul(b.remainder(lane, 4), b.i32(2)),
+                         b.i32(block.columnOf(r)));
+    result[r] = b.select(b.below(column, row), result[r], zero);
+  }
+  return result;
+}
+
+void ComputeRole::emitDecayedDot(DecayedDotOp op) {
+  PlacesOfDot places(op);
+  Value decays = op.getDecays().front();
+  Value isMild = keySumsOf(decays).isMild;
+  if (!(exchanged == Exchanged{op.getRhs(), decays, places.columnSeesOwn})) {
+    if (exchanged.columns)
+      roleBarrier(); // the dot before has read them
+    exchanged = {};
+    makeSlabs(op);
+  }
+  if (!exchangeIsThere)
+    roleBarrier();
+  exchangeIsThere = true;
+  known.clear();
+  sums.clear();
+  for (Value operand : {op.getLhs(), op.getRhs()})
+    settleBelow(operand);
+  SmallVector<Type> types(kWarpsOfGroup * kRegistersOfSlab, b.getF32Type());
+  auto choice = scf::IfOp::create(b, types, isMild, true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(choice.thenBlock());
+    scf::YieldOp::create(b, masked(multiplyMild(op), places.seesItself));
+    b.setInsertionPointToStart(choice.elseBlock());
+    scf::YieldOp::create(b, multiplyAny(op));
+  }
+  // Blocks of columns, as a warp's registers have them.
+  Value zero = b.real(b.getF32Type(), 0.0);
+  SmallVector<Value> registers;
   for (int64_t block = 0; block < kWarpsOfGroup; ++block)
-    for (int64_t r = 0; r < kRegisters; ++r) {
-      Value value = b.select(in.equals(warp, block), diagonal[r], zero);
-      for (int64_t other = block + 1; other < kWarpsOfGroup; ++other)
-        value =
-            b.select(in.equals(warp, other),
-                     sums.left[other - block - 1][r / kSums][r % kSums], value);
+    for (int64_t r = 0; r < kRegistersOfSlab; ++r) {
+      Value value = zero;
+      for (int64_t number = block; number < kWarpsOfGroup; ++number)
+        value = b.select(
+            in.equals(warp, number),
+            choice.getResult((number - block) * kRegistersOfSlab + r), value);
       registers.push_back(value);
     }
   define(op.getResult(), registers);

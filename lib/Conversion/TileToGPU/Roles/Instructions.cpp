@@ -404,6 +404,11 @@ void Instructions::expectBytes(Value barrier, int64_t bytes, bool arrives) {
     NVVM::MBarrierExpectTxOp::create(b, barrier, b.i32(bytes));
 }
 
+Value Instructions::anyLane(Value condition) {
+  return NVVM::VoteSyncOp::create(b, b.getI1Type(), b.i32(-1), condition,
+                                  NVVM::VoteSyncKind::any);
+}
+
 Value Instructions::elect() {
   return NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
 }

@@ -116,6 +116,8 @@ public:
   void copyBox(mlir::Value to, mlir::Value map, mlir::ValueRange coordinates,
                mlir::Value barrier);
   void expectBytes(mlir::Value barrier, int64_t bytes, bool arrives);
+  /// Whether it is true in any lane of the warp.
+  mlir::Value anyLane(mlir::Value condition);
   /// True in one lane of the warp.
   mlir::Value elect();
   void commitCopies();

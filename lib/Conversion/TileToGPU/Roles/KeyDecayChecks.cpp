@@ -49,7 +49,7 @@ static bool hasSlabs(Value tile) {
          });
 }
 
-static bool isMadeOfProducts(Value tile) {
+bool prism::tiletogpu::isMadeOfProducts(Value tile) {
   Operation *op = tile.getDefiningOp();
   return isa_and_nonnull<DecayProductOp>(op) ||
          (isLazy(op) && llvm::any_of(op->getOperands(), isMadeOfProducts));
@@ -73,6 +73,18 @@ static bool isReadBySlabs(Value tile) {
       return bool(destinationOf(user->getResult(0)).send);
     return isLazy(user) && isReadBySlabs(user->getResult(0));
   });
+}
+
+/// Sums of log-gates stand for their exponentials.
+static LogicalResult checkGates(Value decays, std::string &reason) {
+  Operation *op = decays.getDefiningOp();
+  if (isa_and_nonnull<math::ExpOp>(op))
+    return success();
+  llvm::raw_string_ostream(reason)
+      << "decays per key are made by '"
+      << (op ? op->getName().getStringRef() : "an argument")
+      << "', not by 'math.exp'";
+  return failure();
 }
 
 /// The first operand whose slabs cannot be computed.
@@ -104,7 +116,9 @@ static LogicalResult checkDecayedDot(DecayedDotOp dot, std::string &reason) {
         << decays << " decays per key a token is decayed, not of one each";
     return failure();
   }
-  return checkSizes(dot.getLhs().getType(), reason);
+  if (failed(checkSizes(dot.getLhs().getType(), reason)))
+    return failure();
+  return checkGates(dot.getDecays().front(), reason);
 }
 
 /// Norms and masks are computed beside them.
@@ -161,5 +175,7 @@ LogicalResult prism::tiletogpu::checkKeyDecays(Operation *op, bool isChain,
     os << "a product of decays is used otherwise than to be sent";
     return failure();
   }
-  return checkSizes(tensorType(product.getResult()), reason);
+  if (failed(checkSizes(tensorType(product.getResult()), reason)))
+    return failure();
+  return checkGates(product.getDecays(), reason);
 }

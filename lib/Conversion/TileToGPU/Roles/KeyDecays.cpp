@@ -2,22 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Factors of a token and a key, never sums or quotients of them. Work goes by
-// SLABS of 16 columns in a loop: of a slab a warp holds its 16 rows in 8
-// registers a thread (Layouts.h), all else lies in shared memory.
+// Of a chunk's log-gates each channel's are summed up once, from the beginning
+// of each block of 16 rows (a warp's), in units of log2 (KeySums.cpp). A
+// product of consecutive decays is then one exponential of a difference of two
+// sums:
 //
-// THE LADDER. Rows in groups of h = 1, 2, 4, 8, 16: of each group a lane holds
-// the product of all its rows (total), the product of the rows before its own
-// (since), and of those after its own (until). A pair of groups becomes one of
-// twice the size by one exchange: the upper group's rows have the lower one's
-// total before them, the lower group's rows the upper one's behind them.
+//   since   2^G[r]                 from the block's beginning to row r
+//   until   2^(G[15] - G[r])       from row r to the block's end
 //
-//     since *= upper ? other : 1    until *= upper ? 1 : other
-//     total *= other
+// times what the blocks before, or behind, leave of the channel. Gates are cut
+// off where their exponential is 0 in f32 anyway, so that sums are finite and
+// small enough: a difference that does not vanish is good to 2^-12.
 //
-// Rows of one warp lie in eight groups of four lanes, and in two registers:
-// three steps by shuffles and one without. Between warps totals go through
-// shared memory, once for each tile of decays.
+// Work goes by SLABS of 16 columns in a loop: of a slab a warp holds its 16
+// rows in 8 registers a thread (Layouts.h), all else lies in shared memory.
+// What is rounded to be sent, and the columns of dots, are made in one such
+// loop: each element is read once, and each exponential made once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,9 +28,6 @@ using namespace mlir;
 using namespace prism::tile;
 using namespace prism::tiletogpu;
 
-/// Columns of a slab, and registers of a thread for it.
-static constexpr int64_t kColumns = 16, kRegisters = 8;
-
 //===----------------------------------------------------------------------===//
 // Slabs
 //===----------------------------------------------------------------------===//
@@ -39,8 +36,8 @@ static constexpr int64_t kColumns = 16, kRegisters = 8;
 SmallVector<Value> ComputeRole::forEachSlab(
     int64_t columns, ValueRange start,
     llvm::function_ref<SmallVector<Value>(ValueRange)> body) {
-  auto loop =
-      scf::ForOp::create(b, b.i32(0), b.i32(columns), b.i32(kColumns), start);
+  auto loop = scf::ForOp::create(b, b.i32(0), b.i32(columns),
+                                 b.i32(kColumnsOfSlab), start);
   keepRolled(loop);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -59,7 +56,7 @@ SmallVector<Value> ComputeRole::forEachSlab(
 
 ComputeRole::SlabRegisters ComputeRole::slabOf(Value tile) {
   SlabRegisters registers;
-  for (int64_t r = 0; r < kRegisters; ++r)
+  for (int64_t r = 0; r < kRegistersOfSlab; ++r)
     registers.push_back(registerOf(tile, r));
   return registers;
 }
@@ -77,25 +74,83 @@ bool ComputeRole::isMadeBySlabs(Value tile) {
          });
 }
 
-/// Rounds a tile to where it is sent.
-void ComputeRole::roundBySlabs(Value tile, Matrix &packed) {
-  forEachSlab(packed.layout.columns, {}, [&](ValueRange) {
-    SlabRegisters registers = slabOf(tile);
-    SmallVector<Value> pairs;
-    for (int64_t r = 0; r < kRegisters; r += 2)
-      pairs.push_back(in.packPair(registers[r], registers[r + 1]));
-    Value row = b.add(b.mul(warp, b.i32(16)), b.remainder(lane, 16));
-    Value piece = in.bitXor(b.add(b.divide(lane, 16), pieceOfSlab()),
-                            b.remainder(lane, 8));
-    Value before = b.mul(b.divide(slabColumn, kSlabColumns),
-                         b.i32(packed.layout.slabBytes()));
-    Value byte = b.add(b.add(before, b.mul(row, b.i32(kSlabRowBytes))),
-                       b.mul(piece, b.i32(16)));
-    in.storeMatrices(in.advance(packed.memory, byte), pairs,
-                     /*transposed=*/false);
+/// Whether a tile's elements can be computed here and now; ops between it and
+/// what was received come before their turn, as they emit nothing.
+bool ComputeRole::isWithinReach(Value tile) {
+  if (matrices.contains(tile))
+    return true;
+  Operation *op = tile.getDefiningOp();
+  if (!op || isa<ReceiveOp, arith::TruncFOp, DecayedDotOp>(op) ||
+      !(isElementwise(op) ||
+        isa<ScaleRowsOp, ScaleColumnsOp, BroadcastOp, DecayProductOp>(op)))
+    return false;
+  for (Value operand : op->getOperands())
+    if (isTensor(operand) &&
+        (tensorType(operand).getRank() == 2 ? !isWithinReach(operand)
+                                            : !vectors.contains(operand)))
+      return false;
+  emitMatrixOp(op);
+  return true;
+}
+
+/// Rounds tiles to where they are sent, and columns of dots to where warps
+/// exchange them: all that can be made now, from `first` on.
+void ComputeRole::makeSlabs(Operation *first) {
+  SmallVector<SlabResult, 4> results;
+  for (Operation &op :
+       llvm::make_range(first->getIterator(), first->getBlock()->end())) {
+    if (auto dot = dyn_cast<DecayedDotOp>(op)) {
+      if (!exchanged.columns && isWithinReach(dot.getRhs()) &&
+          isWithinReach(dot.getDecays().front()))
+        results.push_back(exchangeOf(dot));
+      continue;
+    }
+    auto round = dyn_cast<arith::TruncFOp>(op);
+    if (!round || madeBySlabs.contains(round) || !isTensor(round.getIn()) ||
+        tensorType(round.getIn()).getRank() != 2)
+      continue;
+    Destination to = destinationOf(round.getResult());
+    if (!to.send || !isWithinReach(round.getIn()) ||
+        !isMadeBySlabs(round.getIn()))
+      continue;
+    ports.acquire(to.send.getChannel());
+    auto type = tensorType(round.getResult());
+    Matrix packed;
+    packed.kind = Matrix::Kind::Shared;
+    packed.shape = shapeOf(round.getResult());
+    packed.layout = {type.getDimSize(0), type.getDimSize(1)};
+    packed.memory = ports.part(to.send.getChannel(), to.part);
+    matrices[round.getResult()] = packed;
+    madeBySlabs.insert(round);
+    Value tile = round.getIn();
+    results.push_back(
+        {tile, packed, [=](int64_t r) { return registerOf(tile, r); }});
+  }
+  writeSlabs(results);
+}
+
+void ComputeRole::writeSlabs(ArrayRef<SlabResult> results) {
+  known.clear();
+  sums.clear();
+  for (const SlabResult &result : results)
+    settleBelow(result.tile);
+  forEachSlab(results.front().to.layout.columns, {}, [&](ValueRange) {
+    for (const SlabResult &result : results) {
+      SmallVector<Value> pairs;
+      for (int64_t r = 0; r < kRegistersOfSlab; r += 2)
+        pairs.push_back(in.packPair(result.at(r), result.at(r + 1)));
+      Value row = b.add(b.mul(warp, b.i32(16)), b.remainder(lane, 16));
+      Value piece = in.bitXor(b.add(b.divide(lane, 16), pieceOfSlab()),
+                              b.remainder(lane, 8));
+      Value before = b.mul(b.divide(slabColumn, kSlabColumns),
+                           b.i32(result.to.slabBytes()));
+      Value byte = b.add(b.add(before, b.mul(row, b.i32(kSlabRowBytes))),
+                         b.mul(piece, b.i32(16)));
+      in.storeMatrices(in.advance(result.to.memory, byte), pairs,
+                       /*transposed=*/false);
+    }
     return SmallVector<Value>();
   });
-  packed.kind = Matrix::Kind::Shared;
 }
 
 /// Sums along rows, in f32, to where every thread can read them.
@@ -113,7 +168,7 @@ void ComputeRole::emitSumColumns(SumColumnsOp op) {
       forEachSlab(columns, {zero, zero}, [&](ValueRange carried) {
         SmallVector<Value> next(carried.begin(), carried.end());
         SlabRegisters slab = slabOf(op.getInput());
-        for (int64_t r = 0; r < kRegisters; ++r)
+        for (int64_t r = 0; r < kRegistersOfSlab; ++r)
           next[r / 2 % 2] = b.add(next[r / 2 % 2], slab[r]);
         return next;
       });
@@ -134,130 +189,29 @@ void ComputeRole::emitSumColumns(SumColumnsOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// The ladder
+// Products of decays
 //===----------------------------------------------------------------------===//
-
-/// From groups of `size` rows to groups of twice as many; `since` and `until`
-/// may be null.
-void ComputeRole::climb(int64_t size, SlabRegisters &totals,
-                        SlabRegisters *since, SlabRegisters *until) {
-  constexpr int64_t kHalf = 8, kLanesOfRow = 4;
-  SlabRegisters others;
-  for (int64_t r = 0; r < kRegisters; ++r)
-    others.push_back(size == kHalf
-                         ? totals[r ^ 2]
-                         : in.shuffleAcross(totals[r], size * kLanesOfRow));
-  Value isUpper, one = b.real(b.getF32Type(), 1.0);
-  if (size < kHalf)
-    isUpper =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
-                              in.bitAnd(lane, size * kLanesOfRow), b.i32(0));
-  auto include = [&](SlabRegisters *products, int64_t r, bool inUpper) {
-    if (!products)
-      return;
-    Value &product = (*products)[r];
-    if (isUpper) {
-      product = b.mul(product, inUpper ? b.select(isUpper, others[r], one)
-                                       : b.select(isUpper, one, others[r]));
-    } else if ((r / 2 % 2 == 1) == inUpper) {
-      product = b.mul(product, others[r]);
-    }
-  };
-  for (int64_t r = 0; r < kRegisters; ++r) {
-    include(since, r, /*inUpper=*/true);
-    include(until, r, /*inUpper=*/false);
-    totals[r] = b.mul(totals[r], others[r]);
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// Between warps
-//===----------------------------------------------------------------------===//
-
-/// What the rows of each warp leave of a channel: f32, a row for each warp.
-/// All warps meet.
-Value ComputeRole::totalsOf(Value decays) {
-  if (Value made = totals.lookup(decays))
-    return made;
-  settleLeaves(decays);
-  int64_t columns = tensorType(decays).getDimSize(1);
-  Value memory = scratch(kWarpsOfGroup * columns * 4, 16);
-  claimScratch();
-  forEachSlab(columns, {}, [&](ValueRange) {
-    SlabRegisters products = slabOf(decays);
-    for (int64_t size : {1, 2, 4, 8})
-      climb(size, products, nullptr, nullptr);
-    auto first = scf::IfOp::create(b, b.below(lane, b.i32(4)));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(first.thenBlock());
-    Value at = b.add(b.mul(warp, b.i32(columns)), firstColumn());
-    at = in.advance(memory, b.mul(at, b.i32(4)));
-    in.storePair(products[0], products[1], at);
-    in.storePair(products[4], products[5], in.advance(at, 8 * 4));
-    return SmallVector<Value>();
-  });
-  roleBarrier();
-  return totals[decays] = memory;
-}
-
-/// Multiplies a slab by what the rows of warp `number` leave, where it counts
-/// (null: everywhere).
-void ComputeRole::multiplyByTotal(Value decays, Value number, Value counts,
-                                  SlabRegisters &slab) {
-  int64_t columns = tensorType(decays).getDimSize(1);
-  Value at = b.add(b.mul(number, b.i32(columns)), firstColumn());
-  at = in.advance(totals.lookup(decays), b.mul(at, b.i32(4)));
-  Value one = b.real(b.getF32Type(), 1.0);
-  for (int64_t half : {0, 1}) {
-    auto [first, second] = in.loadPair(in.advance(at, half * 8 * 4));
-    Value pair[] = {first, second};
-    for (int64_t p : {0, 1}) {
-      Value total = counts ? b.select(counts, pair[p], one) : pair[p];
-      for (int64_t r : {4 * half + p, 4 * half + 2 + p})
-        slab[r] = b.mul(slab[r], total);
-    }
-  }
-}
 
 /// The product of the decays before a row in its chunk (or behind it), and with
 /// its own unless the op excludes it.
 Value ComputeRole::productAt(DecayProductOp op, int64_t r) {
-  Value result = op.getResult();
-  if (Value made = known.lookup({result, r}))
-    return made;
-  SlabRegisters own = slabOf(op.getDecays()), totals = own;
-  Value one = b.real(b.getF32Type(), 1.0);
-  SlabRegisters products(kRegisters, one);
-  for (int64_t size : {1, 2, 4, 8})
-    climb(size, totals, op.getReverse() ? nullptr : &products,
-          op.getReverse() ? &products : nullptr);
-  if (!op.getExclusive())
-    for (auto [product, factor] : llvm::zip_equal(products, own))
-      product = b.mul(product, factor);
-  for (int64_t other = 0; other < kWarpsOfGroup; ++other) {
-    if (other == (op.getReverse() ? 0 : kWarpsOfGroup - 1))
-      continue; // before none, or behind none
-    Value counts = op.getReverse() ? b.below(warp, b.i32(other))
-                                   : b.below(b.i32(other), warp);
-    multiplyByTotal(op.getDecays(), b.i32(other), counts, products);
-  }
-  for (int64_t i = 0; i < kRegisters; ++i)
-    known[{result, i}] = products[i];
-  return products[r];
+  Value decays = op.getDecays();
+  if (!op.getReverse())
+    return b.mul(sinceAt(decays, r, op.getExclusive()),
+                 in.exp2(sumBefore(decays, r, 0)));
+  Value behind =
+      b.sub(sumBefore(decays, r, std::nullopt), sumBefore(decays, r, 1));
+  return b.mul(untilAt(decays, r, !op.getExclusive()), in.exp2(behind));
 }
 
 /// This thread's element of what is left of each channel.
 Element ComputeRole::lastOfProduct(DecayProductOp op) {
-  Value memory = totalsOf(op.getDecays());
+  Value memory = keySumsOf(op.getDecays()).before;
   int64_t columns = tensorType(op.getResult()).getDimSize(1);
   Value index = spreadIndex(columns);
   if (columns % 32)
     index = b.minimum(index, b.i32(columns - 1));
-  Value at = in.advance(memory, b.mul(index, b.i32(4))), product;
-  for (int64_t number = 0; number < kWarpsOfGroup; ++number) {
-    Value total =
-        in.load(b.getF32Type(), in.advance(at, number * columns * 4), 4);
-    product = product ? b.mul(product, total) : total;
-  }
-  return {product};
+  index = b.add(index, b.i32(kWarpsOfGroup * columns));
+  return {in.exp2(
+      in.load(b.getF32Type(), in.advance(memory, b.mul(index, b.i32(4))), 4))};
 }

@@ -25,6 +25,20 @@ int64_t prism::tiletogpu::loadTeamsOf(RoleOp role) {
   return llvm::bit_floor(uint64_t(teams));
 }
 
+/// Blocks that load only for their own turns: those of the one role that
+/// receives what is loaded.
+int64_t prism::tiletogpu::turnsOfLoads(Value channel) {
+  int64_t turns = 0;
+  for (Operation *user : channel.getUsers()) {
+    auto role = user->getParentOfType<RoleOp>();
+    if (isa<SendOp>(user) ? role.getName() != "load"
+                          : role.getName() != "prepare")
+      return 1;
+    turns = std::max<int64_t>(turns, role.getCluster());
+  }
+  return turns;
+}
+
 void LoadRole::emit() {
   scf::ForOp loop = loopOf(role);
   int64_t teams = loadTeamsOf(role);
@@ -52,9 +66,12 @@ void LoadRole::emit() {
 void LoadRole::emitIteration(scf::ForOp loop) {
   SmallVector<Message> messages;
   for (Operation &op : loop.getBody()->without_terminator()) {
-    if (auto send = dyn_cast<SendOp>(op))
+    if (auto send = dyn_cast<SendOp>(op)) {
       messages.push_back(emitSend(send));
-    else if (!isa<LoadOp>(op))
+      // The next slot may come back only after this message was used.
+      if (messages.back().isSent)
+        publish(messages.pop_back_val(), 0);
+    } else if (!isa<LoadOp>(op))
       kernel.cloneScalarOp(&op);
   }
   // In the order in which they were sent, each as soon as it has arrived.
@@ -66,7 +83,7 @@ void LoadRole::emitIteration(scf::ForOp loop) {
 LoadRole::Message LoadRole::emitSend(SendOp send) {
   Message message;
   message.channel = send.getChannel();
-  ports.acquire(message.channel);
+  message.isSent = ports.isTurnOf(message.channel, rank);
   SmallVector<Part> mapped, others;
   SmallVector<LoadOp> mappedLoads;
   for (auto [i, value] : llvm::enumerate(send.getValues())) {
@@ -80,8 +97,18 @@ LoadRole::Message LoadRole::emitSend(SendOp send) {
       others.push_back(part);
     }
   }
-  if (!mapped.empty()) {
-    Value byMaps = canUseMaps(mappedLoads);
+  Value byMaps;
+  OpBuilder::InsertionGuard outside(b);
+  if (message.isSent) {
+    if (!mapped.empty()) // known to whoever publishes
+      byMaps = canUseMaps(mappedLoads);
+    b.setInsertionPointToStart(
+        scf::IfOp::create(b, message.isSent).thenBlock());
+  }
+  ports.acquire(message.channel);
+  if (!mapped.empty() && !byMaps)
+    byMaps = canUseMaps(mappedLoads);
+  if (byMaps) {
     auto choice = scf::IfOp::create(b, TypeRange(), byMaps, true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(choice.thenBlock());
@@ -106,6 +133,9 @@ LoadRole::Message LoadRole::emitSend(SendOp send) {
 /// Publishes a message, unless it is, once all but so many groups have landed.
 void LoadRole::publish(const Message &message, int64_t groupsLeft) {
   OpBuilder::InsertionGuard guard(b);
+  if (message.isSent)
+    b.setInsertionPointToStart(
+        scf::IfOp::create(b, message.isSent).thenBlock());
   if (message.isPublished) {
     Value isLeft = arith::XOrIOp::create(b, message.isPublished,
                                          b.integer(b.getI1Type(), 1));

@@ -37,9 +37,9 @@ public:
   /// `warp`: number within the role, i32.
   LoadRole(KernelBuilder &kernel, ScalarBuilder &b, Instructions &in,
            Ports &ports, const TensorMaps &maps, tile::RoleOp role,
-           mlir::Value warp, mlir::Value lane)
+           mlir::Value warp, mlir::Value lane, mlir::Value rank)
       : kernel(kernel), b(b), in(in), ports(ports), maps(maps), role(role),
-        warp(warp), lane(lane) {}
+        warp(warp), lane(lane), rank(rank) {}
   void emit();
 
 private:
@@ -48,6 +48,7 @@ private:
     mlir::Value channel;
     bool isForProducts = false; ///< it holds a matrix
     mlir::Value isPublished;    ///< i1, null: it is not
+    mlir::Value isSent;         ///< i1, null: it is, in every block
   };
   Message emitSend(tile::SendOp send);
   void publish(const Message &message, int64_t groupsLeft);
@@ -74,6 +75,7 @@ private:
   const TensorMaps &maps;
   tile::RoleOp role;
   mlir::Value warp, lane; ///< warp: of the role, then of the team
+  mlir::Value rank;       ///< of the block in its cluster, or null
   int64_t warpsOfTeam = 1;
 };
 

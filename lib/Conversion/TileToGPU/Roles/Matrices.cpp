@@ -37,7 +37,7 @@ void ComputeRole::emitMatrixOp(Operation *op) {
   if (auto round = dyn_cast<arith::TruncFOp>(op))
     return emitRounding(round);
   if (auto product = dyn_cast<DecayProductOp>(op))
-    totalsOf(product.getDecays());
+    keySumsOf(product.getDecays());
   Matrix matrix;
   matrix.shape = shapeOf(result);
   if (isSplat(result)) {
@@ -78,6 +78,8 @@ bool ComputeRole::isStart(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 void ComputeRole::emitRounding(arith::TruncFOp op) {
+  if (madeBySlabs.contains(op))
+    return;
   Matrix &wide = matrixOf(op.getIn());
   if (wide.kind == Matrix::Kind::Shared) { // rounded where it was made
     Matrix copy = wide;
@@ -97,13 +99,12 @@ void ComputeRole::emitRounding(arith::TruncFOp op) {
   // Its registers are worth more than a moment of the slot's time.
   auto type = tensorType(op.getResult());
   packed.layout = {type.getDimSize(0), type.getDimSize(1)};
+  if (isMadeBySlabs(op.getIn()))
+    return makeSlabs(op);
+  if (exchangeHolders.contains(op))
+    leaveMessage();
   ports.acquire(to.send.getChannel());
   packed.memory = ports.part(to.send.getChannel(), to.part);
-  if (isMadeBySlabs(op.getIn())) {
-    roundBySlabs(op.getIn(), packed);
-    matrices[op.getResult()] = packed;
-    return;
-  }
   auto write = [&](int64_t) {
     packRegisters(op.getIn(), packed);
     writePacked(packed, packed.memory, packed.layout);

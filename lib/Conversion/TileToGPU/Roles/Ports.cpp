@@ -21,6 +21,8 @@ Ports::Turn &Ports::turnOf(Value channel) {
 
 Ports::Turn Ports::makeTurn(Value channel, Value n) {
   const ChannelPlan &c = plan.channels.at(channel);
+  if (c.turns > 1)
+    n = b.divide(n, c.turns);
   Turn turn;
   turn.slot = b.remainder(n, c.slots);
   turn.parity = in.bitAnd(b.divide(n, c.slots), 1);
@@ -29,6 +31,14 @@ Ports::Turn Ports::makeTurn(Value channel, Value n) {
   turn.barrier =
       in.advance(in.advance(memory, c.barriers), b.mul(turn.slot, b.i32(8)));
   return turn;
+}
+
+Value Ports::isTurnOf(Value channel, Value rank) {
+  int64_t turns = plan.channels.at(channel).turns;
+  if (turns == 1)
+    return {};
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                               b.remainder(iteration, turns), rank);
 }
 
 void Ports::acquire(Value channel) {

@@ -50,6 +50,9 @@ public:
   void pass(mlir::Value channel, mlir::Value n, int64_t warps);
   /// Receiver: this warp reads the slots no more.
   void release(llvm::ArrayRef<mlir::Value> channels);
+  /// Whether it is the turn of the block of a rank to use a channel that is
+  /// each block's own; null: it always is.
+  mlir::Value isTurnOf(mlir::Value channel, mlir::Value rank);
   int64_t slotsOf(mlir::Value channel) const {
     return plan.channels.at(channel).slots;
   }

@@ -64,7 +64,8 @@ void BlockEmitter::emitRole(const RolePlan &plan) {
   Value ownWarp = b.sub(warp, b.i32(plan.firstWarp));
   Ports ports(b, in, this->plan, memory, lane);
   if (role.getName() == "load")
-    LoadRole(kernel, b, in, ports, this->plan.maps, role, ownWarp, lane).emit();
+    LoadRole(kernel, b, in, ports, this->plan.maps, role, ownWarp, lane, rank)
+        .emit();
   else
     ComputeRole(kernel, b, in, ports, this->plan, plan, memory, ownWarp, lane,
                 rank)

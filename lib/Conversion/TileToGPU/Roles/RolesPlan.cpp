@@ -255,6 +255,7 @@ static void countWarps(Value channel, ChannelPlan &plan) {
       plan.receiverWarps += warps;
     }
   }
+  plan.turns = turnsOfLoads(channel);
   if (plan.cluster == 1)
     return;
   // One thread sends, to all blocks; receivers of all blocks give back.

@@ -34,6 +34,9 @@ struct ChannelPlan {
   /// Blocks that take turns in sending to all of them. A slot is then filled by
   /// the same one every time, and given back to it.
   int64_t cluster = 1;
+  /// Blocks that take turns in preparing with what each loads for itself: no
+  /// block loads for another's turn. 1: all load all.
+  int64_t turns = 1;
 
   int64_t full(int64_t slot) const { return barriers + slot * 8; }
   int64_t empty(int64_t slot) const { return barriers + (slots + slot) * 8; }
@@ -78,7 +81,15 @@ private:
 /// prepares (the inverse, factors of decays, copies of vectors), a warp of the
 /// chain (a tile of 64 rows to be stored).
 inline constexpr int64_t kScratchOfPreparation = 16 * 1024,
+                         kLeastScratchOfPreparation = 23 * 512,
                          kScratchOfChainWarp = 2 * 1024;
+
+/// The same of a team for decays per key: columns of dots, in bf16, and sums of
+/// log-gates.
+inline int64_t scratchOfKeyDecays(int64_t keys, bool isLeast) {
+  return (isLeast ? 0 : Swizzled{kRowsOfGroup, keys}.bytes()) +
+         (kWarpsOfGroup + 1) * keys * 4;
+}
 
 /// Warp groups of a role that take turns, each with iterations of its own.
 int64_t teamsOf(tile::RoleOp role);
@@ -96,6 +107,9 @@ bool isOfKeyDecays(mlir::Operation *op);
 llvm::LogicalResult checkKeyDecays(mlir::Operation *op, bool isChain,
                                    mlir::Type operands, std::string &reason);
 
+/// Whether a tile is computed of products of decays per key.
+bool isMadeOfProducts(mlir::Value tile);
+
 /// Whether a part of a message is an f32 matrix that was loaded and goes to the
 /// preparation alone.
 bool isWideMessage(tile::ChannelOp channel, unsigned part);
@@ -108,6 +122,10 @@ mlir::scf::ForOp loopOf(tile::RoleOp role);
 
 /// Teams of the role `load` that take turns.
 int64_t loadTeamsOf(tile::RoleOp role);
+
+/// Blocks of a cluster that take turns in using a channel, each what it loaded
+/// for itself; 1: all use all.
+int64_t turnsOfLoads(mlir::Value channel);
 
 /// The send into which `tile` goes as a part, rounded or as it is; null unless
 /// there is exactly one and no other use.

@@ -78,8 +78,8 @@ SmallVector<Value> ComputeRole::readFourPairs(const Matrix &matrix,
   }
   Value slabs;
   if (slabColumn) // its piece, and the slabs of 64 columns before
-    slabs = b.mul(b.divide(slabColumn, kSlabColumns),
-                  b.i32(matrix.layout.slabBytes()));
+    slabs =
+        b.mul(b.divide(slabColumn, kSlabColumns), b.i32(matrix.slabBytes()));
   int64_t perBlock = matrix.layout.columns / 4; // pairs of 64 rows
   int64_t block = first / perBlock, piece = first % perBlock / 2;
   Value row = b.add(b.mul(warp, b.i32(16)), b.remainder(lane, 16));

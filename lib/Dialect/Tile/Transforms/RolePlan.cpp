@@ -272,7 +272,8 @@ static auto orderOfFilling(const ChannelPlan &channel) {
 }
 
 /// Vectors are small and come with the keys: each message less is a wait less
-/// in every iteration of its receivers.
+/// in every iteration of its receivers. Not so where the chain would receive
+/// keys for a vector's sake, and hold them.
 void RolePlan::joinVectors() {
   auto keys = llvm::find_if(channels, [](const ChannelPlan &channel) {
     return channel.from == RoleKind::Load && channel.matrices == TileAxis::Key;
@@ -281,7 +282,8 @@ void RolePlan::joinVectors() {
     return;
   for (ChannelPlan &channel : channels)
     if (channel.from == RoleKind::Load &&
-        channel.matrices == TileAxis::Unknown) {
+        channel.matrices == TileAxis::Unknown &&
+        (keys->toChain || !channel.toChain)) {
       keys->toPrepare |= channel.toPrepare;
       keys->toChain |= channel.toChain;
       llvm::append_range(keys->values, channel.values);
@@ -365,6 +367,15 @@ LogicalResult RolePlan::chooseSlots(const RoleOptions &options,
         channel->slots -= share;
         needed -= share * channel->messageBytes();
       }
+  // Values take back what the others' giving left: with one slot of them the
+  // chain's and the next iteration's loads would wait for each other.
+  for (ChannelPlan *channel : giving)
+    if (channel->slots == 1 && options.slots > 1 &&
+        channel->matrices == TileAxis::Value &&
+        needed + channel->messageBytes() <= available) {
+      ++channel->slots;
+      needed += channel->messageBytes();
+    }
   // A team must meet every round of a slot that it reads, teams and slots go
   // evenly, and must not be two rounds ahead where it writes.
   for (ChannelPlan &channel : channels)
