@@ -22,6 +22,10 @@ import tools
 
 LIMITS = {"f32": 1e-5, "f16": 0.002, "bf16": 0.005}
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+# Kernels of one loop, whose threads meet at the block's barrier. In the others a warp hands over what it wrote by one lane's
+# arrival on an mbarrier, behind the warp's own barrier: racecheck does not follow that, and reports every such message
+# (docs/Testing.md).
+ONE_LOOP = ("plain-chunk", "plain-segments", "steps", "states", "elements")
 
 
 def family(name, dtype, keys, values, **dims):
@@ -130,7 +134,10 @@ def main():
         tests = [(name, lambda name=name: prepare(kit, arguments.prepare, target, name)) for name in names]
     else:
         tests = [(f"{name} {tool or ''}", lambda name=name, tool=tool: play(kit, arguments.play, tool, name))
-                 for tool in arguments.sanitizer or [None] for name in names]
+                 for tool in arguments.sanitizer or [None] for name in names if tool != "racecheck" or name in ONE_LOOP]
+        left_out = [name for name in names if name not in ONE_LOOP]
+        if "racecheck" in (arguments.sanitizer or []) and left_out:
+            print(f"racecheck is left out for {', '.join(left_out)}: it does not follow what one lane's arrival publishes")
     return tools.run_all(arguments.jobs, tests, len(tests))
 
 
