@@ -185,6 +185,7 @@ private:
   bool isWithinReach(mlir::Value tile);
   void makeSlabs(mlir::Operation *first);
   void writeSlabs(llvm::ArrayRef<SlabResult> results);
+  void writeEach(llvm::ArrayRef<SlabResult> results);
   mlir::Value productAt(tile::DecayProductOp op, int64_t r);
   Element lastOfProduct(tile::DecayProductOp op);
   void emitSumColumns(tile::SumColumnsOp op);
@@ -209,6 +210,7 @@ private:
   mlir::Value sumOfGates(mlir::Value decays, int64_t r, bool before);
   mlir::Value sinceAt(mlir::Value decays, int64_t r, bool before);
   mlir::Value untilAt(mlir::Value decays, int64_t r, bool before);
+  mlir::Value leftAt(mlir::Value decays, int64_t r, bool before, bool inverse);
   mlir::Value totalOfGates(mlir::Value decays, int64_t r);
   mlir::Value sumBefore(mlir::Value decays, int64_t r,
                         std::optional<int64_t> later);
@@ -342,6 +344,12 @@ private:
   std::optional<int64_t> knownWarp; ///< in forEachWarp
   mlir::Value slabColumn;           ///< in forEachSlab: its first column
   llvm::DenseMap<mlir::Value, KeySums> keySums; ///< by decays
+  /// What is known of the chunk whose slabs are made.
+  enum class Decaying {
+    Somehow,
+    Mildly,
+    Strongly
+  } decaying = Decaying::Somehow;
   /// Columns of a dot, times the decays until their block ends.
   struct Exchanged {
     mlir::Value columns, decays;

@@ -115,13 +115,14 @@ ComputeRole::SlabResult ComputeRole::exchangeOf(DecayedDotOp op) {
   exchanged = {columns, decays, before};
   exchangeIsThere = false;
   return {columns, exchange, [=](int64_t r) {
-            Value left = in.exp2(
-                b.sub(b.real(b.getF32Type(), 0.0), sumBefore(decays, r, 1)));
-            Value factor = b.select(keySumsOf(decays).isMild, left,
-                                    b.real(b.getF32Type(), 1.0));
-            return b.mul(
-                b.mul(registerOf(columns, r), untilAt(decays, r, before)),
-                factor);
+            Value column = registerOf(columns, r);
+            if (decaying == Decaying::Strongly)
+              return b.mul(column, untilAt(decays, r, before));
+            Value inverse = leftAt(decays, r, before, /*inverse=*/true);
+            if (decaying == Decaying::Somehow)
+              inverse = b.select(keySumsOf(decays).isMild, inverse,
+                                 untilAt(decays, r, before));
+            return b.mul(column, inverse);
           }};
 }
 

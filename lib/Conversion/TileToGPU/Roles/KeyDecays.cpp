@@ -134,6 +134,25 @@ void ComputeRole::writeSlabs(ArrayRef<SlabResult> results) {
   sums.clear();
   for (const SlabResult &result : results)
     settleBelow(result.tile);
+  auto write = [&](Decaying how) {
+    decaying = how;
+    writeEach(results);
+    decaying = Decaying::Somehow;
+  };
+  // Of mild chunks fewer exponentials are made, once for all.
+  if (keySums.size() != 1)
+    return write(Decaying::Somehow);
+  auto choice =
+      scf::IfOp::create(b, TypeRange(), keySums.begin()->second.isMild,
+                        /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  write(Decaying::Mildly);
+  b.setInsertionPointToStart(choice.elseBlock());
+  write(Decaying::Strongly);
+}
+
+void ComputeRole::writeEach(ArrayRef<SlabResult> results) {
   forEachSlab(results.front().to.layout.columns, {}, [&](ValueRange) {
     for (const SlabResult &result : results) {
       SmallVector<Value> pairs;
@@ -196,6 +215,12 @@ void ComputeRole::emitSumColumns(SumColumnsOp op) {
 /// its own unless the op excludes it.
 Value ComputeRole::productAt(DecayProductOp op, int64_t r) {
   Value decays = op.getDecays();
+  if (decaying == Decaying::Mildly) {
+    if (!op.getReverse())
+      return leftAt(decays, r, op.getExclusive(), /*inverse=*/false);
+    return b.mul(leftAt(decays, r, !op.getExclusive(), /*inverse=*/true),
+                 in.exp2(sumBefore(decays, r, std::nullopt)));
+  }
   if (!op.getReverse())
     return b.mul(sinceAt(decays, r, op.getExclusive()),
                  in.exp2(sumBefore(decays, r, 0)));

@@ -199,7 +199,11 @@ enum Known {
   kSinceBefore,
   kUntil,
   kUntilBefore,
-  kTotal
+  kTotal,
+  kLeft,
+  kLeftBefore,
+  kInverse,
+  kInverseBefore
 };
 static int64_t keyOf(int known, int64_t r) {
   return known * kRegistersOfSlab + r;
@@ -241,6 +245,19 @@ Value ComputeRole::untilAt(Value decays, int64_t r, bool before) {
   Value value =
       in.exp2(b.sub(totalOfGates(decays, r), sumOfGates(decays, r, before)));
   return known[key] = value;
+}
+
+/// What is left since the chunk's beginning, or its reciprocal.
+Value ComputeRole::leftAt(Value decays, int64_t r, bool before, bool inverse) {
+  int known = (inverse ? kInverse : kLeft) + (before ? 1 : 0);
+  std::pair<Value, int64_t> key{decays, keyOf(known, r)};
+  if (Value made = this->known.lookup(key))
+    return made;
+  Value sum = b.add(sumOfGates(decays, r, before), sumBefore(decays, r, 0));
+  if (inverse)
+    sum = arith::NegFOp::create(b, sum);
+  Value value = in.exp2(sum);
+  return this->known[key] = value;
 }
 
 /// The sum of a register's channel in the warp's block.
