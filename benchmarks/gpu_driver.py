@@ -61,8 +61,9 @@ def split_words(entry, info, whole, pointers, sequences, segments):
     return (ctypes.c_uint64 * len(values))(*values)
 
 
-def tensor_map(entry, name, arrays):
-    """Address, extents and strides in bytes of an array as the copy engine sees it: the last axis, time, then the others.
+def tensor_map(entry, name, arrays, ranks=1):
+    """Address, extents and strides in bytes of an array as the copy engine sees it: the last axis, time, then the others;
+    before time the one before the last, if boxes have several ranks.
 
     None where the engine cannot read it; the kernel then copies by itself. The rules are lib/Runtime/TensorMaps.cpp's.
     """
@@ -70,7 +71,8 @@ def tensor_map(entry, name, arrays):
     tensor = arrays.get(name)
     if tensor is None or tensor.numel() == 0 or tensor.data_ptr() % 16:
         return None
-    order = [len(axes) - 1, axes.index("t")] + [i for i, axis in enumerate(axes[:-1]) if axis != "t"]
+    inner = [len(axes) - 1] + ([len(axes) - 2] if ranks > 1 else []) + [axes.index("t")]
+    order = inner + [i for i in range(len(axes)) if i not in inner]
     extents = [tensor.shape[i] for i in order]
     # Along an axis of one nothing has a neighbour: any stride will do.
     strides = [tensor.stride()[i] * tensor.element_size() if tensor.shape[i] > 1 else 16 for i in order[1:]]
@@ -93,8 +95,10 @@ def parameter(entry, info, arrays, values, encode):
     aligned[: len(values)] = values[:]
     for i, wanted in enumerate(maps):
         dtype = next(argument["dtype"] for argument in entry["arguments"] if argument["name"] == wanted["argument"])
-        found = tensor_map(entry, wanted["argument"], arrays)
-        if found and encode(dtype, found, (wanted["columns"], wanted["rows"]), ctypes.addressof(aligned) + 8 * size + 128 * i):
+        ranks = wanted.get("ranks", 1)
+        found = tensor_map(entry, wanted["argument"], arrays, ranks)
+        box = (wanted["columns"], *([ranks] if ranks > 1 else []), wanted["rows"])
+        if found and encode(dtype, found, box, ctypes.addressof(aligned) + 8 * size + 128 * i):
             aligned[len(values)] |= 1 << i
     return aligned
 
@@ -180,7 +184,7 @@ class Driver:
         """cuTensorMapEncodeTiled in the 128-byte swizzle, zeros outside."""
         address, extents, strides = found
         rank = len(extents)
-        box = list(box) + [1] * (rank - 2)
+        box = list(box) + [1] * (rank - len(box))
         code = self.library.cuTensorMapEncodeTiled(
             ctypes.c_void_p(to), {"f16": 6, "bf16": 9}[dtype], rank, ctypes.c_void_p(address),
             (ctypes.c_uint64 * rank)(*extents), (ctypes.c_uint64 * (rank - 1))(*strides),

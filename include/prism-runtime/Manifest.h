@@ -64,10 +64,11 @@ struct PlanInfo {
 };
 
 /// A kernel wants a tensor map of an argument, of boxes of so many steps and
-/// elements (TensorMaps.h).
+/// elements, and of so many of the axis before the elements if that is not one
+/// of all arrays (TensorMaps.h).
 struct TensorMapInfo {
   std::string argument;
-  int64_t rows = 1, columns = 1;
+  int64_t rows = 1, columns = 1, ranks = 1;
   // Found in the entry: the argument, and where its pointer and strides stand.
   ArgumentInfo info = {};
   size_t pointerWord = 0, strideWord = 0;

@@ -136,7 +136,8 @@ static FailureOr<std::vector<CompiledKernel>> compileForCuda(const Unit &unit) {
   kernel.info.shared = converted->sharedBytes;
   kernel.info.itemsPerBlock = converted->itemsPerBlock;
   for (const tiletogpu::TensorMapBox &box : converted->tensorMaps) {
-    kernel.info.tensorMaps.push_back({box.argument, box.rows, box.columns});
+    kernel.info.tensorMaps.push_back(
+        {box.argument, box.rows, box.columns, box.ranks});
     [[maybe_unused]] bool isRows =
         entry.locate(kernel.info.tensorMaps.back(), intermediates);
     assert(isRows && "a tensor map of an argument that cannot have one");

@@ -14,8 +14,10 @@
 using namespace mlir;
 using namespace prism;
 
-/// Rows of a warpgroup's product.
-static constexpr int64_t kChunk = 64;
+/// Rows of a warpgroup's product, and of the system that it inverts.
+static constexpr int64_t kRows = 64;
+/// Rows of the system that a token may have.
+static constexpr int64_t kMostRowsOfToken = 4;
 /// Below, operands rounded to bf16 were seen to miss the error bound: 51 of 250
 /// random chains with keys of 5 to 64 elements, 2 of 400 with 64 and more.
 static constexpr int64_t kFewestKeys = 64;
@@ -26,11 +28,22 @@ static constexpr int64_t kSlots = 4;
 /// The state of a warpgroup lies in its registers.
 static constexpr int64_t kMostKeys = 128;
 
+/// What a token erases, one row of the system each.
+static int64_t rowsOfToken(scan::RecurrenceOp op) {
+  int64_t rows = 0;
+  op->walk([&](scan::EraseOp erase) {
+    auto type = cast<RankedTensorType>(erase.getRead().getType());
+    rows += type.getRank() == 1 ? 1 : type.getDimSize(0);
+  });
+  return rows;
+}
+
 SmallVector<scan::PlanAttr>
 prism::tensorCorePlans(scan::RecurrenceOp op, const targetinfo::GPUInfo &gpu,
                        const PlanOverride &given, std::string &whyNot) {
   auto state = cast<RankedTensorType>(op.getStateArgument(0).getType());
-  int64_t keys = state.getDimSize(0), values = state.getDimSize(1);
+  int64_t keys = state.getDimSize(0), values = state.getDimSize(1),
+          rows = std::max<int64_t>(rowsOfToken(op), 1), chunk = kRows / rows;
   if (gpu.tensorCores != targetinfo::TensorCores::Wgmma) {
     whyNot = gpu.chip + " has no warpgroup products";
   } else if (op.getNumStates() > 1) {
@@ -38,9 +51,12 @@ prism::tensorCorePlans(scan::RecurrenceOp op, const targetinfo::GPUInfo &gpu,
              std::to_string(op.getNumStates());
   } else if (!scan::outputsAreReads(op)) {
     whyNot = "outputs that are computed from reads are not computed there yet";
-  } else if (given.chunk.value_or(kChunk) != kChunk) {
+  } else if (kRows % rows || rows > kMostRowsOfToken) {
+    whyNot = "a token erases " + std::to_string(rows) +
+             " rows, of which systems of 64 rows hold no whole tokens";
+  } else if (given.chunk.value_or(chunk) != chunk) {
     whyNot = "the plan's chunk is " + std::to_string(*given.chunk) + ", not " +
-             std::to_string(kChunk);
+             std::to_string(chunk);
   } else if (keys < kFewestKeys || keys > kMostKeys) {
     whyNot = "there are " + std::to_string(keys) + " keys, not " +
              std::to_string(kFewestKeys) + " to " + std::to_string(kMostKeys);
@@ -55,7 +71,7 @@ prism::tensorCorePlans(scan::RecurrenceOp op, const targetinfo::GPUInfo &gpu,
       int64_t columns = std::min(block, values);
       if (plans.empty() || plans.back().getValueBlock() != columns)
         plans.push_back(scan::PlanAttr::get(op.getContext(),
-                                            scan::Schedule::chunk, kChunk,
+                                            scan::Schedule::chunk, chunk,
                                             columns, /*stages=*/2));
     }
     return plans;

@@ -32,6 +32,7 @@ void prism::buildTilePrepareTensorCoresPipeline(
   OpPassManager &programs = pm.nest<tile::ProgramOp>();
   programs.addPass(tile::createTileInvertSystems());
   programs.addPass(tile::createTileMoveScales());
+  programs.addPass(tile::createTileTransposeScores());
   tile::TileRoundDotOperandsOptions round;
   round.type = options.type;
   programs.addPass(tile::createTileRoundDotOperands(round));

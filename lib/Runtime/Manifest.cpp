@@ -291,9 +291,12 @@ void readTensorMaps(const Node &node, const EntryInfo &entry,
     map.argument = name.text();
     map.rows = item.integer("rows", 1, maxBoxRows);
     map.columns = item.integer("columns", boxColumns, boxColumns);
+    if (item.has("ranks"))
+      map.ranks = item.integer("ranks", 1, maxBoxRows / map.rows);
     if (!entry.locate(map, intermediates))
       name.fail("the name of an argument of bf16 or f16, of at most 5 axes, "
-                "one of them t and the last none of b, t, h, n");
+                "one of them t and the last none of b, t, h, n, nor the one "
+                "before it where boxes have ranks");
     kernel.tensorMaps.push_back(std::move(map));
   }
   if (kernel.tensorMaps.size() > maxTensorMaps)
@@ -511,9 +514,13 @@ bool EntryInfo::locate(TensorMapInfo &map, size_t intermediates) const {
     map.info = candidate;
     map.pointerWord = i;
     map.strideWord = word;
-    bool isRows = !axes.empty() && axes.size() <= 5 &&
-                  axes.find('t') != std::string::npos &&
-                  std::string("bthn").find(axes.back()) == std::string::npos;
+    auto isFeature = [&](size_t fromEnd) {
+      return axes.size() > fromEnd &&
+             std::string("bthn").find(axes[axes.size() - 1 - fromEnd]) ==
+                 std::string::npos;
+    };
+    bool isRows = axes.size() <= 5 && axes.find('t') != std::string::npos &&
+                  isFeature(0) && (map.ranks == 1 || isFeature(1));
     return isRows && byteSize(candidate.dtype) == 2;
   }
   return false;

@@ -47,10 +47,13 @@ std::optional<TensorMap> tensorMapOf(const TensorMapInfo &info,
   };
   const std::string &axes = info.info.axes;
   size_t last = axes.size() - 1, time = axes.find('t');
-  if (!add(last, info.columns) || !add(time, info.rows))
+  // Several rows of a step lie together in the box.
+  size_t ranks = info.ranks > 1 && last > 0 ? last - 1 : last;
+  if (!add(last, info.columns) || (ranks != last && !add(ranks, info.ranks)) ||
+      !add(time, info.rows))
     return std::nullopt;
   for (size_t axis = 0; axis < last; ++axis)
-    if (axis != time && !add(axis, 1))
+    if (axis != time && axis != ranks && !add(axis, 1))
       return std::nullopt;
   return map;
 }

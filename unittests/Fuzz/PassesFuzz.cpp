@@ -48,7 +48,8 @@ static constexpr const char *kPasses[] = {
     "tile-split-sequence",
     "prism-tile-prepare-tensor-cores",
     "convert-tile-to-cpu",
-    "scan-recurrence-to-prefix"};
+    "scan-recurrence-to-prefix",
+    "tile.program(tile-transpose-scores)"};
 
 /// A byte of an input picks one: new ones go to the end.
 static constexpr const char *kExamples[] = {"linear_attention.json",

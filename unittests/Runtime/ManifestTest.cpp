@@ -115,7 +115,8 @@ TEST(Manifest, SaysWhatIsWrong) {
        "}]",
        "/entries/0/kernels/3/tensor_maps/0/argument: expected the name of an "
        "argument of bf16 or f16, of at most 5 axes, one of them t and the last "
-       "none of b, t, h, n, found \"x\""},
+       "none of b, t, h, n, nor the one before it where boxes have ranks, "
+       "found \"x\""},
       {"\"items_per_block\": 4",
        "\"tensor_maps\": [{ \"argument\": \"x\", \"rows\": 257, \"columns\": "
        "64 }]",

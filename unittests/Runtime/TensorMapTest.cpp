@@ -75,6 +75,23 @@ TEST_F(Maps, LastAxisThenTimeThenTheOthers) {
   EXPECT_EQ(map->strides, (Extents{2, 80, 16000, 8000}));
 }
 
+TEST_F(Maps, SeveralRowsOfAStepLieTogether) {
+  EntryInfo entry = entryOf("bthmk", {B, T, two, two, forty});
+  TensorMapInfo info{"x", 16, 64, 2};
+  ASSERT_TRUE(entry.locate(info));
+  Result<Call> call =
+      bindCall(entry, {{"x", {base, DType::BF16, {3, 100, 2, 2, 40}, {}}}});
+  ASSERT_TRUE(call) << call.error();
+  auto map = tensorMapOf(info, *call);
+  ASSERT_TRUE(map);
+  EXPECT_EQ(map->rank, 5u);
+  EXPECT_EQ(map->extents, (Extents{40, 2, 100, 3, 2}));
+  EXPECT_EQ(map->strides, (Extents{2, 80, 320, 32000, 160}));
+  EXPECT_EQ(map->box, (std::array<uint32_t, 5>{64, 2, 16, 1, 1}));
+  // The axis before the last is heads.
+  EXPECT_FALSE(timeFirst.locate(info));
+}
+
 TEST_F(Maps, StridesOfTheCaller) {
   auto map = mapOf(timeFirst, {2, 100, 2, 40}, {99992, 8, 48, 1});
   ASSERT_TRUE(map);

@@ -45,9 +45,9 @@ unsigned fromEnvironment(const char *name, unsigned otherwise) {
 /// One spec, prepared (in bf16, or without rounding), split and merged.
 class Split {
 public:
-  Split(const std::string &spec, unsigned seed, bool rounded = true)
-      : harness(spec, /*chunk=*/64, inputsFor(seed)), text(spec),
-        rounded(rounded) {}
+  Split(const std::string &spec, unsigned seed, bool rounded = true,
+        int64_t chunk = 64)
+      : harness(spec, chunk, inputsFor(seed)), text(spec), rounded(rounded) {}
 
   /// The program as the tensor cores want it, in one loop.
   OwningOpRef<ModuleOp> prepared() {
@@ -127,6 +127,21 @@ INSTANTIATE_TEST_SUITE_P(
     [](const testing::TestParamInfo<const char *> &info) {
       return std::string(info.param);
     });
+
+/// Fewer readers than a warpgroup has rows: their scores are transposed.
+TEST(SplitScores, OfFewReadersAgree) {
+  Split split(test::exampleText("gated_deltaproduct"), 1, /*rounded=*/true,
+              /*chunk=*/32);
+  std::string whyNot;
+  OwningOpRef<ModuleOp> module = split.roles(whyNot);
+  ASSERT_TRUE(module) << whyNot;
+  bool isTransposed = false;
+  module->walk([&](tile::DecayMatrixOp decay) {
+    isTransposed |= decay.getTransposed();
+  });
+  EXPECT_TRUE(isTransposed);
+  EXPECT_TRUE(split.agrees(*module));
+}
 
 class SplitChains : public testing::TestWithParam<unsigned> {};
 

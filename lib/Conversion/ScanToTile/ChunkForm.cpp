@@ -156,10 +156,10 @@ LogicalResult ChunkForm::emitErases(Value state) {
   ChunkWriter writer;
   bool anyTied =
       llvm::any_of(erases, [](const Erase &e) { return bool(e.tiedValue); });
-  // One rank-1 erase whose tied injection has its strength: R = strength (v -
-  // seen).
-  bool sharedStrength = erases.size() == 1 && anyTied &&
-                        erases[0].tiedScale == erases[0].strength;
+  // Each erase's tied injection has its strength: R = strength (v - seen).
+  bool sharedStrength = llvm::all_of(erases, [](const Erase &e) {
+    return e.rank < 0 && e.tiedValue && e.tiedScale == e.strength;
+  });
   for (const Erase &erase : erases) {
     Value read = tokens.getInert(erase.read, erase.rank, Along::key);
     Value write = tokens.getInert(erase.write, erase.rank, Along::key);
@@ -195,7 +195,7 @@ LogicalResult ChunkForm::emitErases(Value state) {
     seen = addSeen(reader, known, seen);
   Value rhs;
   if (sharedStrength)
-    rhs = tb.scaleRows(tb.sub(addends.front(), seen), strength);
+    rhs = tb.scaleRows(tb.sub(tb.interleave(addends), seen), strength);
   else if (anyTied)
     rhs = tb.sub(tb.interleave(addends), tb.scaleRows(seen, strength));
   else

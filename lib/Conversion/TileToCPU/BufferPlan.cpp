@@ -35,7 +35,9 @@ Mask tiletocpu::findMask(Value v) {
   if (!op)
     return {};
   if (auto decay = dyn_cast<tile::DecayMatrixOp>(op))
-    return {decay.getRowOrder(), decay.getColumnOrder()};
+    return decay.getTransposed()
+               ? Mask()
+               : Mask{decay.getRowOrder(), decay.getColumnOrder()};
   if (auto scores = dyn_cast<tile::DecayedDotOp>(op))
     return {scores.getRowOrder(), scores.getColumnOrder()};
   if (isa<tile::ImpulseResponseOp>(op)) {

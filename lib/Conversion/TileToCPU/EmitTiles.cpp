@@ -346,7 +346,12 @@ Vectors Emitter::evaluateDecay(tile::DecayMatrixOp op,
   RegisterTile one = tile;
   one.row = c(0);
   one.numRows = 1;
-  Vectors columns = evaluate(op.getColumns(), one), result;
+  // Transposed, rows write and columns read: those below `end` do not see.
+  bool isTransposed = op.getTransposed();
+  Value rowSums = isTransposed ? op.getColumns() : op.getRows();
+  Vectors columns =
+              evaluate(isTransposed ? op.getRows() : op.getColumns(), one),
+          result;
   Type element = tileType(op.getResult()).getElementType(),
        f64 = b.getF64Type();
   VectorType type = vectorOf(element, tile.lanes);
@@ -355,15 +360,27 @@ Vectors Emitter::evaluateDecay(tile::DecayMatrixOp op,
     indices.push_back(
         laneIndices(add(tile.column, j * tile.lanes), tile.lanes));
   Mask mask{op.getRowOrder(), op.getColumnOrder()};
+  SmallVector<int64_t> writers, readers;
+  if (isTransposed) {
+    for (int64_t place : op.getColumnOrder())
+      writers.push_back(2 * place + 1);
+    for (int64_t place : op.getRowOrder())
+      readers.push_back(2 * place);
+    mask = {writers, readers};
+  }
   Value lowest =
       splat(f64, -std::numeric_limits<double>::infinity(), tile.lanes);
   for (int64_t i = 0; i < tile.numRows; ++i) {
-    Value row = broadcast(rowScalar(op.getRows(), tile.row, i), tile.lanes);
+    Value row = broadcast(rowScalar(rowSums, tile.row, i), tile.lanes);
     Value end = broadcast(seenColumns(mask, tile.row, i), tile.lanes);
     for (int64_t j = 0; j < tile.numVectors; ++j) {
-      Value difference = arith::SubFOp::create(b, row, columns[j]);
-      difference =
-          arith::SelectOp::create(b, less(indices[j], end), difference, lowest);
+      Value from = isTransposed ? row : columns[j],
+            to = isTransposed ? columns[j] : row;
+      Value difference = arith::SubFOp::create(b, to, from);
+      Value below = less(indices[j], end);
+      difference = isTransposed
+                       ? arith::SelectOp::create(b, below, lowest, difference)
+                       : arith::SelectOp::create(b, below, difference, lowest);
       if (element != f64)
         difference = arith::TruncFOp::create(b, type, difference);
       result.push_back(math::ExpOp::create(b, difference));

@@ -79,35 +79,6 @@ Value ScalarBuilder::castReal(Value a, Type type) {
 }
 
 //===----------------------------------------------------------------------===//
-// Slice
-//===----------------------------------------------------------------------===//
-
-static Slice makeSlice(Value view, ValueRange indices, RankedTensorType type,
-                       bool oneStep) {
-  Slice slice;
-  slice.view = cast<BlockArgument>(view);
-  slice.offsets.assign(indices.begin(), indices.end());
-  slice.extents.assign(type.getShape().begin(), type.getShape().end());
-  auto viewType = cast<ViewType>(view.getType());
-  int64_t rank = type.getRank(), skip = viewType.getRank() - rank;
-  bool time = viewType.hasTime() && !oneStep;
-  for (int64_t i = 0; i < rank; ++i)
-    slice.axisOfTile.push_back(time && i == 0 ? 0 : skip + i);
-  return slice;
-}
-
-Slice Slice::of(LoadOp op) {
-  return makeSlice(op.getView(), op.getIndices(),
-                   cast<RankedTensorType>(op.getResult().getType()),
-                   op.getOneStep());
-}
-Slice Slice::of(StoreOp op) {
-  return makeSlice(op.getView(), op.getIndices(),
-                   cast<RankedTensorType>(op.getValue().getType()),
-                   op.getOneStep());
-}
-
-//===----------------------------------------------------------------------===//
 // Frame
 //===----------------------------------------------------------------------===//
 
@@ -370,8 +341,16 @@ SmallVector<Value, 3> KernelBuilder::viewIndices(const Slice &slice,
   SmallVector<Value, 3> indices;
   for (Value offset : slice.offsets)
     indices.push_back(b.wide(scalars.lookup(offset)));
-  for (auto [axis, index] : llvm::zip_equal(slice.axisOfTile, local))
-    indices[axis] = b.add(indices[axis], b.wide(index));
+  for (auto [axis, index] : llvm::zip_equal(slice.axisOfTile, local)) {
+    if (axis != slice.axisOfTile.front() || slice.ranks == 1) {
+      indices[axis] = b.add(indices[axis], b.wide(index));
+      continue;
+    }
+    Value step = b.divide(index, slice.ranks),
+          rank = b.remainder(index, slice.ranks);
+    indices[axis] = b.add(indices[axis], b.wide(step));
+    indices[slice.rankAxis] = b.add(indices[slice.rankAxis], b.wide(rank));
+  }
   return indices;
 }
 
@@ -380,7 +359,8 @@ bool KernelBuilder::isWhole(const Slice &slice, int64_t axis) {
   auto view = cast<ViewType>(slice.view.getType());
   if (axis == 0 && view.hasTime())
     return false;
-  int64_t bound = view.getShape()[axis], extent = 1;
+  int64_t bound = view.getShape()[axis],
+          extent = axis == slice.rankAxis ? slice.ranks : 1;
   for (auto [tileAxis, viewAxis] : llvm::enumerate(slice.axisOfTile))
     if (viewAxis == axis)
       extent = slice.extents[tileAxis];
@@ -492,11 +472,15 @@ Value KernelBuilder::tensorMap(int64_t map, Value zero) {
                              ArrayRef<LLVM::GEPArg>{byte});
 }
 
-/// The last axis, time, then the other axes in their order.
+/// The last axis, that of several ranks, time, then the others in their order.
 SmallVector<Value> KernelBuilder::mapCoordinates(const Slice &slice, Value row,
                                                  Value column, Value zero) {
   ArgumentAttr argument = program.getArgument_(slice.view.getArgNumber());
-  SmallVector<Value> coordinates = {column, b.add(firstRow, row)};
+  SmallVector<Value> coordinates = {column};
+  if (slice.ranks > 1)
+    coordinates.push_back(
+        b.wide(scalars.lookup(slice.offsets[slice.rankAxis])));
+  coordinates.push_back(b.add(firstRow, row));
   Item own = itemAnew(zero);
   int64_t axis = 1; // of the view, after time
   for (char letter : argument.getAxes().getValue().drop_back()) {
@@ -506,8 +490,11 @@ SmallVector<Value> KernelBuilder::mapCoordinates(const Slice &slice, Value row,
       coordinates.push_back(own.sequence);
     else if (letter == 'h')
       coordinates.push_back(headOf(argument, own));
-    else if (letter != 't')
-      coordinates.push_back(b.wide(scalars.lookup(slice.offsets[axis++])));
+    else if (letter != 't') {
+      if (slice.ranks == 1 || axis != slice.rankAxis)
+        coordinates.push_back(b.wide(scalars.lookup(slice.offsets[axis])));
+      ++axis;
+    }
   }
   for (Value &coordinate : coordinates)
     coordinate = arith::TruncIOp::create(b, b.getI32Type(), coordinate);

@@ -14,6 +14,7 @@
 #include "Prism/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include <optional>
 
 namespace prism::tiletogpu {
 
@@ -53,8 +54,18 @@ struct Slice {
   llvm::SmallVector<mlir::Value, 3> offsets; ///< per view axis, in the program
   mlir::BlockArgument view;
   llvm::SmallVector<int64_t, 2> extents; ///< of the tile
+  /// Rows of a step: row t * ranks + r of the tile is element r of view axis
+  /// `rankAxis` at step t.
+  int64_t ranks = 1, rankAxis = 0;
   static Slice of(tile::LoadOp op);
   static Slice of(tile::StoreOp op);
+  /// Of an interleave of loads that differ in one index, 0, 1, ...; none of
+  /// others.
+  static std::optional<Slice> of(tile::InterleaveOp op);
+  /// Of either of them.
+  static std::optional<Slice> ofLoaded(mlir::Value tile);
+
+  int64_t steps() const { return extents.front() / ranks; }
 };
 
 class KernelBuilder {

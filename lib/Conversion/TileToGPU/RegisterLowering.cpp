@@ -200,6 +200,8 @@ void RegisterLowering::emitSumColumns(SumColumnsOp op) {
 Value RegisterLowering::decayOf(DecayMatrixOp op, int64_t i, int64_t j) {
   ArrayRef<int64_t> rowOrder = op.getRowOrder(),
                     columnOrder = op.getColumnOrder();
+  if (op.getTransposed())
+    std::swap(i, j);
   int64_t perRow = rowOrder.size(), perColumn = columnOrder.size();
   bool seen = j / perColumn < i / perRow ||
               (j / perColumn == i / perRow &&

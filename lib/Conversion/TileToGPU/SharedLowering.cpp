@@ -187,6 +187,8 @@ Value SharedLowering::placeInToken(Value position, ArrayRef<int64_t> order) {
 Value SharedLowering::defineDecay(DecayMatrixOp op, Index at, Known &known) {
   ArrayRef<int64_t> rowOrder = op.getRowOrder(),
                     columnOrder = op.getColumnOrder();
+  if (op.getTransposed())
+    std::swap(at.first, at.second);
   Value rowToken = b.divide(at.first, rowOrder.size()),
         columnToken = b.divide(at.second, columnOrder.size());
   Value before = b.below(columnToken, rowToken);

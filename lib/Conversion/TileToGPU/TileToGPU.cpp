@@ -149,7 +149,7 @@ static GPUKernelInfo emitRoleKernel(ProgramOp program, RolesPlan &plan,
   for (const TensorMap &map : plan.maps.all())
     info.tensorMaps.push_back(
         {program.getArgument_(map.argument).getName().str(), map.rows,
-         kSlabColumns});
+         kSlabColumns, map.ranks});
   // Without it ptxas does not know how many registers a thread starts with,
   // unless all 65536 go to the threads evenly, and ignores setmaxnreg (C7508).
   function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),

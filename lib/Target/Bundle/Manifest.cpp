@@ -168,10 +168,14 @@ static Json toJson(const runtime::KernelInfo &kernel) {
     json["threads"] = kernel.threads;
     json["shared"] = kernel.shared;
     json["items_per_block"] = kernel.itemsPerBlock;
-    for (const runtime::TensorMapInfo &map : kernel.tensorMaps)
-      json["tensor_maps"].push_back({{"argument", map.argument},
-                                     {"rows", map.rows},
-                                     {"columns", map.columns}});
+    for (const runtime::TensorMapInfo &map : kernel.tensorMaps) {
+      Json box = {{"argument", map.argument},
+                  {"rows", map.rows},
+                  {"columns", map.columns}};
+      if (map.ranks > 1)
+        box["ranks"] = map.ranks;
+      json["tensor_maps"].push_back(box);
+    }
   }
   if (kernel.items != runtime::Items::Sequences)
     json["items"] = toString(kernel.items);

@@ -348,6 +348,14 @@ func.func @decay_result(%r: tensor<16xf64>, %c: tensor<8xf64>) {
 
 // -----
 
+func.func @decay_transposed(%r: tensor<16xf64>, %c: tensor<8xf64>) {
+  // expected-error @+1 {{'tile.decay_matrix' op yields 8x16, found 'tensor<16x8xf32>'}}
+  %0 = tile.decay_matrix transposed %r at [1, 2], %c at [1] : tensor<16xf64>, tensor<8xf64> -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
 func.func @decayed_tokens(%q: tensor<16x4xf32>, %k: tensor<8x4xf32>, %d: tensor<16x4xf32>) {
   // expected-error @+1 {{'tile.decayed_dot' op expects rows and columns for the same tokens, found 16 rows at 1 and 8 columns at 1 a token}}
   %0 = tile.decayed_dot %q at [2], %k at [1] by %d at [0] : tensor<16x4xf32>, tensor<8x4xf32>, tensor<16x4xf32> -> tensor<16x8xf32>

@@ -55,6 +55,11 @@ std::string prism::test::specOf(const Model &model) {
   } else if (name.consume_front("prism_l")) {
     spec["family"] = "prism";
     dims["L"] = name[0] - '0';
+    if (!model.activation.empty())
+      spec["options"] = json::Object{{"activation", model.activation}};
+  } else if (name.consume_front("deltaproduct_")) {
+    spec["family"] = "gated_deltaproduct";
+    dims["M"] = name[0] - '0';
   } else {
     spec["family"] = name;
   }

@@ -12,13 +12,14 @@ namespace prism::test {
 
 struct Model {
   /// linear_attention, retnet, gated_deltanet, prism_l0, prism_l1, prism_l2,
-  /// mamba2.
+  /// mamba2; deltaproduct_2 and deltaproduct_4, of so many erases a token.
   std::string name = "gated_deltanet";
   int64_t keys = 64, values = 64;
   int64_t keyHeads = 1, valueHeads = 1;
   bool reverse = false, headFirst = false;
   std::string io = "bf16";
   std::string state = "f32"; ///< of the arrays of states
+  std::string activation;    ///< of prism, if another than its own
 };
 
 /// The spec of the forward entry.

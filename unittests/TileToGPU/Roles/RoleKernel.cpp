@@ -90,7 +90,8 @@ bool RoleKernel::addLaunch(Unit &unit, bool onTensorCores) {
                                           : tiletogpu::Strategy::Shared);
   EXPECT_EQ(made->itemsPerBlock, 1);
   for (const tiletogpu::TensorMapBox &box : made->tensorMaps) {
-    launch.tensorMaps.push_back({box.argument, box.rows, box.columns});
+    launch.tensorMaps.push_back(
+        {box.argument, box.rows, box.columns, box.ranks});
     EXPECT_TRUE(info.locate(launch.tensorMaps.back(), intermediates.size()))
         << box.argument;
   }

@@ -37,6 +37,10 @@ const Budget kBudgets[] = {
     {"prism_l0", 128, 128, 384, 168, 218000},
     // Loads of six matrices.
     {"prism_l1", 64, 64, 512, 128, 204832},
+    // Several erases a token.
+    {"deltaproduct_2", 128, 128, 384, 168, 224000},
+    {"deltaproduct_2", 128, 128, 512, 128, 218000, "bf16", 128},
+    {"deltaproduct_4", 128, 128, 384, 168, 224000},
     // Decays per key.
     {"gla", 64, 64, 512, 128, 153632},
     {"gla", 128, 128, 384, 168, 195120},

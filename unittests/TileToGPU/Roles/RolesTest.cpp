@@ -74,7 +74,7 @@ void expectRight(const Model &model, const InputOptions &call,
 
 const char *const kModels[] = {
     "linear_attention", "retnet",   "gated_deltanet", "prism_l0",
-    "prism_l1",         "prism_l2", "mamba2"};
+    "prism_l1",         "prism_l2", "mamba2",         "deltaproduct_2"};
 
 using Size = std::tuple<const char *, int64_t, int64_t>;
 class Sizes : public testing::TestWithParam<Size> {
@@ -99,16 +99,28 @@ INSTANTIATE_TEST_SUITE_P(Every, Sizes,
                                           testing::Values(64, 128),
                                           testing::Values(64, 192)),
                          nameOf);
-INSTANTIATE_TEST_SUITE_P(
-    Between, Sizes,
-    testing::Combine(testing::Values("gated_deltanet", "prism_l1", "mamba2"),
-                     testing::Values(80, 96), testing::Values(64, 256)),
-    nameOf);
+INSTANTIATE_TEST_SUITE_P(Between, Sizes,
+                         testing::Combine(testing::Values("gated_deltanet",
+                                                          "prism_l1", "mamba2",
+                                                          "deltaproduct_4"),
+                                          testing::Values(80, 96),
+                                          testing::Values(64, 256)),
+                         nameOf);
 INSTANTIATE_TEST_SUITE_P(
     Odd, Sizes,
     testing::Combine(testing::Values("gated_deltanet", "prism_l1"),
                      testing::Values(112), testing::Values(8, 72, 136)),
     nameOf);
+
+/// Functions of values, by the chip's own exp2 and reciprocal.
+TEST(Activations, AreRight) {
+  for (const char *activation : {"gelu", "silu", "tanh", "relu", "identity"}) {
+    Model model;
+    model.name = "prism_l2";
+    model.activation = activation;
+    expectRight(model, callOf(70));
+  }
+}
 
 /// Blocks of value columns: of one and two warpgroups in the chain, the last of
 /// which may be padded. The sizes are keys and columns of a block.
@@ -136,7 +148,8 @@ TEST(Declined, BlocksOfThreeWarpgroups) {
 INSTANTIATE_TEST_SUITE_P(
     Of128, Blocks,
     testing::Combine(testing::Values("linear_attention", "retnet", "mamba2",
-                                     "gated_deltanet", "prism_l0"),
+                                     "gated_deltanet", "prism_l0",
+                                     "deltaproduct_2", "deltaproduct_4"),
                      testing::Values(64, 128), testing::Values(128)),
     nameOf);
 INSTANTIATE_TEST_SUITE_P(

@@ -50,7 +50,7 @@ struct GPUOptions {
 /// A kernel reads boxes of an argument by a tensor map, if the call has one.
 struct TensorMapBox {
   std::string argument;
-  int64_t rows = 0, columns = 0;
+  int64_t rows = 0, columns = 0, ranks = 1;
 };
 
 struct GPUKernelInfo {

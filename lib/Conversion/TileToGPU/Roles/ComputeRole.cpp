@@ -169,7 +169,10 @@ void ComputeRole::passOthersTurns(scf::ForOp loop, Value n) {
 void ComputeRole::emitBody(scf::ForOp loop) {
   int64_t groupsBefore = groupsIssued;
   for (Operation &op : loop.getBody()->without_terminator()) {
-    emitOp(&op);
+    if (emitted.contains(&op)) // with others of its kind
+      continue;
+    if (!emitRoundings(&op))
+      emitOp(&op);
     emitted.insert(&op);
     releaseFree();
     // Beside the first product, before the queue of products is full: a warp

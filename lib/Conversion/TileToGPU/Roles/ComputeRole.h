@@ -128,6 +128,7 @@ private:
   void emitMatrixOp(mlir::Operation *op);
   bool isStart(mlir::Operation *op);
   void emitRounding(mlir::arith::TruncFOp op);
+  bool emitRoundings(mlir::Operation *first);
   void packRegisters(mlir::Value tile, Matrix &packed);
   void define(mlir::Value tile, llvm::SmallVector<mlir::Value> registers);
 
@@ -258,6 +259,8 @@ private:
   Matrix &materialize(mlir::Value tile);
   mlir::Value registerOf(mlir::Value tile, int64_t r);
   mlir::Value evaluate(mlir::Operation *op, int64_t r);
+  mlir::Value functionOf(mlir::Operation *op,
+                         llvm::ArrayRef<mlir::Value> operands); // Functions.cpp
   mlir::Value evaluateScaledSum(mlir::Operation *op, int64_t r);
   mlir::Value pairAt(mlir::Value tile, int64_t pair);
   mlir::Value wideAt(mlir::Value tile, int64_t r);
@@ -298,6 +301,8 @@ private:
   // Vectors.cpp
   void emitVectorOp(mlir::Operation *op);
   void emitGateSum(tile::GateSumOp op);
+  void emitInterleave(tile::InterleaveOp op);
+  Element selectOf(llvm::ArrayRef<Element> elements, mlir::Value which);
   Element spread(mlir::Value vector);
   Element elementAt(mlir::Value vector, mlir::Value index);
   Element lastOf(mlir::Value vector);

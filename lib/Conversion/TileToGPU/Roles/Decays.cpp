@@ -51,7 +51,7 @@ Value ComputeRole::decayAt(DecayMatrixOp op, int64_t r) {
 
 bool ComputeRole::isFactored(DecayMatrixOp op) const {
   auto type = tensorType(op.getResult());
-  return !chain && op.getRows() == op.getColumns() &&
+  return !chain && !op.getTransposed() && op.getRows() == op.getColumns() &&
          op.getRowOrder().size() == 1 && op.getColumnOrder().size() == 1 &&
          type.getDimSize(0) == kRowsOfGroup &&
          type.getDimSize(1) == kRowsOfGroup &&
@@ -204,21 +204,31 @@ const ComputeRole::Sum &ComputeRole::sumAt(Value vector, bool isRow,
 /// of the pairs are exact enough, and cost no f64 arithmetic.
 Value ComputeRole::decayOfPairs(DecayMatrixOp op, int64_t r) {
   Accumulator shape = shapeOf(op.getResult());
-  Sum row = sumAt(op.getRows(), true, shape.rowOf(r), op.getRowOrder());
-  Sum column =
-      sumAt(op.getColumns(), false, shape.columnOf(r), op.getColumnOrder());
+  bool isTransposed = op.getTransposed();
+  int64_t offsets[2] = {shape.rowOf(r), shape.columnOf(r)};
+  Sum row = sumAt(op.getRows(), !isTransposed, offsets[isTransposed],
+                  op.getRowOrder());
+  Sum column = sumAt(op.getColumns(), isTransposed, offsets[!isTransposed],
+                     op.getColumnOrder());
   Value difference =
       b.add(b.sub(row.high, column.high), b.sub(row.low, column.low));
   Value zero = b.real(b.getF32Type(), 0.0);
   // A pair that is not seen may overflow; it is not looked at.
   Value factor = in.exp2(difference);
-  if (op.getRowOrder().size() == 1 && op.getColumnOrder().size() == 1) {
+  if (!isTransposed && op.getRowOrder().size() == 1 &&
+      op.getColumnOrder().size() == 1) {
     // Row - column of the lane's first element against constants.
     bool diagonal = op.getColumnOrder()[0] < op.getRowOrder()[0];
     Value ahead = arith::CmpIOp::create(
         b, arith::CmpIPredicate::sge, b.sub(firstRow(), firstColumn()),
         b.i32(shape.columnOf(r) - shape.rowOf(r) + (diagonal ? 0 : 1)));
     return b.select(ahead, factor, zero);
+  }
+  // A token that reads after all that it writes.
+  if (*llvm::max_element(op.getColumnOrder()) <
+      *llvm::min_element(op.getRowOrder())) {
+    Value unseen = b.below(row.token, column.token);
+    return b.select(unseen, zero, factor);
   }
   Value before = b.below(column.token, row.token);
   Value same = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, column.token,

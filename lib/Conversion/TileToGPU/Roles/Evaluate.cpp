@@ -163,9 +163,6 @@ Value ComputeRole::evaluate(Operation *op, int64_t r) {
   }
   if (auto product = dyn_cast<DecayProductOp>(op))
     return productAt(product, r);
-  if (slabColumn && isa<math::ExpOp>(op))
-    return in.exp2(b.mul(registerOf(op->getOperand(0), r),
-                         b.real(b.getF32Type(), kLog2E)));
   if (auto extend = dyn_cast<arith::ExtFOp>(op)) {
     auto [low, high] = in.unpackPair(pairAt(extend.getIn(), r / 2));
     Value value = r % 2 ? high : low;
@@ -180,6 +177,8 @@ Value ComputeRole::evaluate(Operation *op, int64_t r) {
   for (Value operand : op->getOperands())
     operands.push_back(isTensor(operand) ? registerOf(operand, r)
                                          : kernel.scalars.lookup(operand));
+  if (Value value = functionOf(op, operands))
+    return value;
   return cloneElementwise(b, op, operands);
 }
 

@@ -360,6 +360,13 @@ Value Instructions::exp2(Value a) {
       .getResult(0);
 }
 
+Value Instructions::reciprocal(Value a) {
+  return LLVM::CallIntrinsicOp::create(
+             b, b.getF32Type(), b.getStringAttr("llvm.nvvm.rcp.approx.ftz.f"),
+             ValueRange(a))
+      .getResult(0);
+}
+
 Value Instructions::shuffleUp(Value f32, int64_t lanes) {
   return NVVM::ShflOp::create(b, f32.getType(), b.i32(-1), f32, b.i32(lanes),
                               b.i32(0), NVVM::ShflKind::up, UnitAttr());

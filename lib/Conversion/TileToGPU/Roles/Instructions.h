@@ -102,6 +102,8 @@ public:
   std::pair<mlir::Value, mlir::Value> unpackPair(mlir::Value pair);
   /// 2^a by the chip's function, subnormal results as zero.
   mlir::Value exp2(mlir::Value a);
+  /// 1 / a likewise.
+  mlir::Value reciprocal(mlir::Value a);
   mlir::Value shuffleUp(mlir::Value f32, int64_t lanes);
   mlir::Value shuffleFrom(mlir::Value f32, mlir::Value lane);
   /// From the lane whose number differs by `mask`.

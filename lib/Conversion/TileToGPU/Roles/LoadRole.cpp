@@ -71,7 +71,7 @@ void LoadRole::emitIteration(scf::ForOp loop) {
       // The next slot may come back only after this message was used.
       if (messages.back().isSent)
         publish(messages.pop_back_val(), 0);
-    } else if (!isa<LoadOp>(op))
+    } else if (!isa<LoadOp, InterleaveOp>(op))
       kernel.cloneScalarOp(&op);
   }
   // In the order in which they were sent, each as soon as it has arrived.
@@ -85,29 +85,25 @@ LoadRole::Message LoadRole::emitSend(SendOp send) {
   message.channel = send.getChannel();
   message.isSent = ports.isTurnOf(message.channel, rank);
   SmallVector<Part> mapped, others;
-  SmallVector<LoadOp> mappedLoads;
   for (auto [i, value] : llvm::enumerate(send.getValues())) {
-    auto load = value.getDefiningOp<LoadOp>();
-    Part part{load, ports.part(message.channel, i)};
+    Slice slice = *Slice::ofLoaded(value);
+    Part part{slice, tensorType(value).getElementType(),
+              ports.part(message.channel, i),
+              maps.numberOf(slice, kernel.getProgram())};
     message.isForProducts |= tensorType(value).getRank() == 2;
-    if (maps.numberOf(load)) {
-      mapped.push_back(part);
-      mappedLoads.push_back(load);
-    } else {
-      others.push_back(part);
-    }
+    (part.map ? mapped : others).push_back(part);
   }
   Value byMaps;
   OpBuilder::InsertionGuard outside(b);
   if (message.isSent) {
     if (!mapped.empty()) // known to whoever publishes
-      byMaps = canUseMaps(mappedLoads);
+      byMaps = canUseMaps(mapped);
     b.setInsertionPointToStart(
         scf::IfOp::create(b, message.isSent).thenBlock());
   }
   ports.acquire(message.channel);
   if (!mapped.empty() && !byMaps)
-    byMaps = canUseMaps(mappedLoads);
+    byMaps = canUseMaps(mapped);
   if (byMaps) {
     auto choice = scf::IfOp::create(b, TypeRange(), byMaps, true);
     OpBuilder::InsertionGuard guard(b);
@@ -117,15 +113,14 @@ LoadRole::Message LoadRole::emitSend(SendOp send) {
     copyBoxes(mapped, ports.full(message.channel), others.empty());
     b.setInsertionPointToStart(choice.elseBlock());
     Value zero = in.opaque(b.i32(0));
-    for (Part part : mapped)
-      kernel.withOwnPlace(Slice::of(part.load), zero,
-                          [&] { copyMatrix(part.load, part.to); });
+    for (const Part &part : mapped)
+      kernel.withOwnPlace(part.slice, zero, [&] { copyMatrix(part); });
   }
-  for (Part part : others)
-    if (tensorType(part.load.getResult()).getRank() == 2)
-      copyMatrix(part.load, part.to);
+  for (const Part &part : others)
+    if (part.slice.extents.size() == 2)
+      copyMatrix(part);
     else
-      copyVector(part.load, part.to);
+      copyVector(part);
   in.commitCopies();
   return message;
 }
@@ -155,17 +150,16 @@ void LoadRole::publish(const Message &message, int64_t groupsLeft) {
 
 /// Whether the call has maps of all these, and their rows end with the sequence
 /// or the array does too. The same for all threads of the block.
-Value LoadRole::canUseMaps(ArrayRef<LoadOp> loads) {
+Value LoadRole::canUseMaps(ArrayRef<Part> parts) {
   uint64_t bits = 0;
-  for (LoadOp load : loads)
-    bits |= uint64_t(1) << *maps.numberOf(load);
+  for (const Part &part : parts)
+    bits |= uint64_t(1) << *part.map;
   Value can = kernel.hasTensorMaps(bits);
-  for (LoadOp load : loads) {
+  for (const Part &part : parts) {
     if (!kernel.packed())
       continue;
-    Slice slice = Slice::of(load);
-    Value end = b.add(b.wide(kernel.scalars.lookup(slice.offsets[0])),
-                      b.i64(slice.extents[0]));
+    Value end = b.add(b.wide(kernel.scalars.lookup(part.slice.offsets[0])),
+                      b.i64(part.slice.steps()));
     Value isWhole = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, end,
                                           kernel.length());
     Value isAlone =
@@ -194,13 +188,13 @@ void LoadRole::copyBoxes(ArrayRef<Part> parts, Value barrier, bool arrives) {
   };
   Value zero = in.opaque(b.i32(0));
   int64_t bytes = 0;
-  for (Part part : parts)
-    bytes += layoutOf(Slice::of(part.load)).bytes();
+  for (const Part &part : parts)
+    bytes += layoutOf(part.slice).bytes();
   in.expectBytes(barrier, bytes, arrives);
-  for (Part part : parts) {
-    Slice slice = Slice::of(part.load);
+  for (const Part &part : parts) {
+    const Slice &slice = part.slice;
     Swizzled layout = layoutOf(slice);
-    Value map = kernel.tensorMap(*maps.numberOf(part.load), zero);
+    Value map = kernel.tensorMap(*part.map, zero);
     Value row = b.wide(kernel.scalars.lookup(slice.offsets.front())),
           column = b.wide(kernel.scalars.lookup(slice.offsets.back()));
     for (int64_t slab = 0; slab < layout.slabs(); ++slab)
@@ -217,16 +211,16 @@ void LoadRole::copyBoxes(ArrayRef<Part> parts, Value barrier, bool arrives) {
 //===----------------------------------------------------------------------===//
 
 /// f32 as in memory goes by copies of 4 bytes, which are always aligned.
-void LoadRole::copyVector(LoadOp load, Value to) {
-  Slice slice = Slice::of(load);
-  Type element = tensorType(load.getResult()).getElementType();
+void LoadRole::copyVector(const Part &part) {
+  const Slice &slice = part.slice;
+  Type element = part.element;
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
-  bool isCopied =
-      element.isF32() && load.getView().getType().getElementType().isF32();
+  bool isCopied = element.isF32() &&
+                  cast<ViewType>(slice.view.getType()).getElementType().isF32();
   repeat(slice.extents[0], [&](Value local) {
     SmallVector<Value, 3> indices = kernel.viewIndices(slice, {local});
     Value inside = kernel.elementInside(slice, indices);
-    Value target = in.advance(to, b.mul(local, b.i32(bytes)));
+    Value target = in.advance(part.to, b.mul(local, b.i32(bytes)));
     if (isCopied) {
       Value size = inside ? b.select(inside, b.i32(4), b.i32(0)) : b.i32(4);
       in.copyAsync(target, kernel.safeAddress(slice, indices, inside), 4, size);
@@ -251,17 +245,17 @@ Value LoadRole::isAligned(const Slice &slice) {
   return in.equals(in.bitAnd(kernel.alignmentBits(slice), 15), 0);
 }
 
-void LoadRole::copyMatrix(LoadOp load, Value to) {
-  Slice slice = Slice::of(load);
-  if (tensorType(load.getResult()).getElementType().isF32())
+void LoadRole::copyMatrix(const Part &part) {
+  const Slice &slice = part.slice;
+  if (part.element.isF32())
     return kernel.withOwnPlace(slice, in.opaque(b.i32(0)),
-                               [&] { copyWide(slice, to); });
+                               [&] { copyWide(slice, part.to); });
   auto choice = scf::IfOp::create(b, TypeRange(), isAligned(slice), true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(choice.thenBlock());
-  copySlabs(slice, to);
+  copySlabs(slice, part.to);
   b.setInsertionPointToStart(choice.elseBlock());
-  copyElements(slice, to);
+  copyElements(slice, part.to);
 }
 
 /// f32, in pieces of 16 bytes or, where rows are not aligned so, of 4.
@@ -350,18 +344,21 @@ void LoadRole::copySlabs(const Slice &slice, Value to) {
       outer = b.both(outer, b.below(column, b.i32(slice.extents[1])));
     outer = b.both(outer, kernel.indicesInside(slice, indices, 1));
     Value left = rowsLeft(slice, indices[0], rows);
+    if (left && slice.ranks > 1)
+      left = b.mul(left, b.i32(slice.ranks));
     if (outer)
       left = b.select(outer, left ? left : b.i32(rows), b.i32(0));
     Value from = kernel.safeAddress(slice, indices, Value()),
           safe =
               kernel.safeAddress(slice, indices, b.integer(b.getI1Type(), 0));
-    Value stride = b.mul(kernel.rowStride(slice), b.i64(2));
+    // Of four rows, which are whole steps.
+    Value stride = b.mul(kernel.rowStride(slice), b.i64(2 * 4 / slice.ranks));
     auto loop = openLoop(b.mul(warp, b.i32(kRows)), rows, kRows * warpsOfTeam);
     Value first = loop.getInductionVar();
-    Value at = in.advance(from, b.mul(b.wide(first), stride));
+    Value at = in.advance(from, b.mul(b.wide(b.divide(first, 4)), stride));
     Value byte = b.mul(first, b.i32(kSlabRowBytes));
     for (int64_t down = 0; down < kRows; down += 4) {
-      Value address = in.advance(at, b.mul(stride, b.i64(down)));
+      Value address = in.advance(at, b.mul(stride, b.i64(down / 4)));
       Value inside =
           left ? arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
                                        b.add(first, b.i32(down)), left)

@@ -52,14 +52,16 @@ private:
   };
   Message emitSend(tile::SendOp send);
   void publish(const Message &message, int64_t groupsLeft);
-  mlir::Value canUseMaps(llvm::ArrayRef<tile::LoadOp> loads);
   struct Part {
-    tile::LoadOp load;
+    Slice slice;
+    mlir::Type element; ///< of the tile
     mlir::Value to;
+    std::optional<int64_t> map; ///< number of its tensor map, if it has one
   };
+  mlir::Value canUseMaps(llvm::ArrayRef<Part> parts);
   void copyBoxes(llvm::ArrayRef<Part> parts, mlir::Value barrier, bool arrives);
-  void copyVector(tile::LoadOp load, mlir::Value to);
-  void copyMatrix(tile::LoadOp load, mlir::Value to);
+  void copyVector(const Part &part);
+  void copyMatrix(const Part &part);
   void copyWide(const Slice &slice, mlir::Value to);
   void copySlabs(const Slice &slice, mlir::Value to);
   mlir::Value rowsLeft(const Slice &slice, mlir::Value row, int64_t most);

@@ -120,6 +120,39 @@ void ComputeRole::emitRounding(arith::TruncFOp op) {
   matrices[op.getResult()] = packed;
 }
 
+/// In the chain, tiles that are rounded one after the other: element by element
+/// of all of them, since they may be made of the same things, which then need
+/// no registers for a whole tile. False where there are not several such ops.
+bool ComputeRole::emitRoundings(Operation *first) {
+  SmallVector<arith::TruncFOp> ops;
+  for (Operation *op = first; op; op = op->getNextNode()) {
+    auto round = dyn_cast<arith::TruncFOp>(op);
+    if (!round || !isTensor(round.getResult()) ||
+        tensorType(round.getResult()).getRank() != 2 ||
+        matrixOf(round.getIn()).kind != Matrix::Kind::Lazy ||
+        (!ops.empty() && round.getType() != ops.front().getType()))
+      break;
+    ops.push_back(round);
+  }
+  if (!chain || hasPowers() || ops.size() < 2)
+    return false;
+  for (arith::TruncFOp op : ops)
+    settleLeaves(op.getIn());
+  SmallVector<Matrix, 4> packed(ops.size());
+  int64_t count = shapeOf(ops.front().getResult()).registers();
+  for (int64_t r = 0; r < count; r += 2)
+    for (auto [op, matrix] : llvm::zip_equal(ops, packed))
+      matrix.registers.push_back(in.packPair(registerOf(op.getIn(), r),
+                                             registerOf(op.getIn(), r + 1)));
+  for (auto [op, matrix] : llvm::zip_equal(ops, packed)) {
+    matrix.kind = Matrix::Kind::Packed;
+    matrix.shape = shapeOf(op.getResult());
+    matrices[op.getResult()] = matrix;
+    emitted.insert(op);
+  }
+  return true;
+}
+
 void ComputeRole::packRegisters(Value tile, Matrix &packed) {
   packed.registers.clear();
   int64_t count = packed.shape.registers();

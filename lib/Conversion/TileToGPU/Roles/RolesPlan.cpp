@@ -62,12 +62,6 @@ int64_t RolesPlan::allocate(int64_t bytes, int64_t alignment) {
 // What there is code for
 //===----------------------------------------------------------------------===//
 
-static std::string textOf(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
 /// f16 if any dot has operands of it; all others must then.
 Type prism::tiletogpu::operandTypeOf(ProgramOp program) {
   bool isHalf = false;
@@ -76,28 +70,6 @@ Type prism::tiletogpu::operandTypeOf(ProgramOp program) {
   });
   Builder builder(program.getContext());
   return isHalf ? Type(builder.getF16Type()) : Type(builder.getBF16Type());
-}
-
-/// Loads to be sent become asynchronous copies of 16 bytes. f32 is for what the
-/// preparation computes with.
-static LogicalResult checkLoad(LoadOp load, Type operands,
-                               std::string &reason) {
-  auto type = tensorType(load.getResult());
-  Destination to = destinationOf(load.getResult());
-  bool isWide =
-      load.getView().getType().getElementType().isF32() && to.send &&
-      isWideMessage(to.send.getChannel().getDefiningOp<ChannelOp>(), to.part);
-  if (type.getRank() == 2 && type.getElementType() != operands && !isWide) {
-    reason = "it sends a matrix " + textOf(type) + ", not " + textOf(operands);
-    return failure();
-  }
-  int64_t width = load.getView().getType().getShape().back();
-  if (type.getRank() == 2 && width % 8) {
-    reason = "rows of " + std::to_string(width) +
-             " elements are no whole pieces of 16 bytes";
-    return failure();
-  }
-  return success();
 }
 
 /// Elements that one warpgroup product contracts. Accumulators are packed and
@@ -154,8 +126,8 @@ static LogicalResult checkOp(Operation *op, bool isChain, Type operands,
     return success();
   }
   if (auto sum = dyn_cast<GateSumOp>(op)) {
-    if (isChain || tensorType(sum.getGates()).getDimSize(0) % 32 ||
-        tensorType(sum.getGates()).getDimSize(0) > 128) {
+    int64_t length = tensorType(sum.getGates()).getDimSize(0);
+    if (isChain || length > 128 || (length > 32 && length % 32)) {
       reason = "it sums gates of " + textOf(sum.getGates().getType());
       return failure();
     }
@@ -167,6 +139,11 @@ static LogicalResult checkOp(Operation *op, bool isChain, Type operands,
       isa<tensor::SplatOp, LoadOp, StoreOp, SendOp, ReceiveOp, ReleaseOp,
           ScaleRowsOp, ScaleColumnsOp, SplatLastOp, BroadcastOp, DecayMatrixOp,
           scf::YieldOp>(op))
+    return success();
+  // Of vectors of a token's element each, up to one a lane.
+  if (auto stack = dyn_cast<InterleaveOp>(op);
+      stack && tensorType(stack.getResult()).getRank() == 1 &&
+      tensorType(stack.getInputs().front()).getDimSize(0) <= 32)
     return success();
   bool isScalar =
       op->getNumRegions() == 0 &&
@@ -222,13 +199,12 @@ static LogicalResult checkRole(RoleOp role, Type operands,
     return failure();
   }
   for (Operation &op : *loop.getBody()) {
-    if (auto load = dyn_cast<LoadOp>(op)) {
-      if (!isLoad) {
-        reason = "a role other than 'load' loads in its loop";
+    if (isLoad && isa<LoadOp, InterleaveOp>(op)) {
+      if (failed(checkLoaded(&op, operands, reason)))
         return failure();
-      }
-      if (failed(checkLoad(load, operands, reason)))
-        return failure();
+    } else if (isa<LoadOp>(op)) {
+      reason = "a role other than 'load' loads in its loop";
+      return failure();
     } else if (failed(
                    checkOp(&op, role.getName() == "chain", operands, reason))) {
       return failure();
@@ -408,8 +384,9 @@ static bool loadsManyMatrices(ArrayRef<RolePlan> roles) {
   int64_t matrices = 0;
   for (const RolePlan &plan : roles)
     if (RoleOp role = plan.role; role.getName() == "load")
-      for (auto load : loopOf(role).getOps<LoadOp>())
-        matrices += tensorType(load.getResult()).getRank() == 2;
+      for (auto send : loopOf(role).getOps<SendOp>())
+        for (Value part : send.getValues())
+          matrices += tensorType(part).getRank() == 2;
   return matrices > kFewMatrices;
 }
 

@@ -16,6 +16,7 @@
 #include "Layouts.h"
 #include "TensorMaps.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/raw_ostream.h"
 #include <string>
 
 namespace prism::tiletogpu {
@@ -109,6 +110,17 @@ llvm::LogicalResult checkKeyDecays(mlir::Operation *op, bool isChain,
 
 /// Whether a tile is computed of products of decays per key.
 bool isMadeOfProducts(mlir::Value tile);
+/// Whether there is code for what the role `load` sends: a load, or an
+/// interleave of loads (LoadChecks.cpp).
+llvm::LogicalResult checkLoaded(mlir::Operation *op, mlir::Type operands,
+                                std::string &reason);
+
+/// A type as it is printed.
+inline std::string textOf(mlir::Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
 
 /// Whether a part of a message is an f32 matrix that was loaded and goes to the
 /// preparation alone.

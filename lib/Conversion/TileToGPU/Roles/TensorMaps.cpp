@@ -17,45 +17,51 @@ static constexpr int64_t kMostAxes = 5, kMostRows = 256;
 
 /// What a slab has beyond the tile's columns must be outside the array too,
 /// where the engine writes zeros.
-static bool hasWholeSlabs(LoadOp load) {
-  int64_t columns = tensorType(load.getResult()).getDimSize(1);
+static bool hasWholeSlabs(const Slice &slice) {
+  int64_t columns = slice.extents.back();
   return columns % kSlabColumns == 0 ||
-         (matchPattern(load.getIndices().back(), m_Zero()) &&
-          columns == load.getView().getType().getShape().back());
+         (matchPattern(slice.offsets.back(), m_Zero()) &&
+          columns == cast<ViewType>(slice.view.getType()).getShape().back());
 }
 
-static bool canBeMapped(LoadOp load, ProgramOp program) {
-  auto tile = tensorType(load.getResult());
-  ViewType view = load.getView().getType();
-  if (program.getReverse() || tile.getRank() != 2 || !view.hasTime() ||
-      load.getOneStep() ||
+/// Steps of a box, or rows of a step, lie together: the rank axis is the one
+/// before the last.
+static bool canBeMapped(const Slice &slice, ProgramOp program) {
+  auto view = cast<ViewType>(slice.view.getType());
+  bool isRows = slice.extents.size() == 2 && slice.axisOfTile.front() == 0 &&
+                view.hasTime() &&
+                (slice.ranks == 1 || slice.rankAxis + 2 == view.getRank());
+  if (program.getReverse() || !isRows ||
       !isa<BFloat16Type, Float16Type>(view.getElementType()))
     return false;
-  unsigned argument = cast<BlockArgument>(load.getView()).getArgNumber();
-  StringRef axes = program.getArgument_(argument).getAxes().getValue();
+  StringRef axes =
+      program.getArgument_(slice.view.getArgNumber()).getAxes().getValue();
   return int64_t(axes.size()) <= kMostAxes && isFeatureAxis(axes.back()) &&
-         axes.contains('t') && tile.getDimSize(0) <= kMostRows &&
-         tile.getDimSize(0) % 8 == 0 && hasWholeSlabs(load);
+         axes.contains('t') && slice.extents[0] <= kMostRows &&
+         slice.extents[0] % 8 == 0 && hasWholeSlabs(slice);
 }
 
 TensorMaps::TensorMaps(ProgramOp program) {
   for (auto role : program.getBody().getOps<RoleOp>()) {
     if (role.getName() != "load")
       continue;
-    for (auto load : loopOf(role).getOps<LoadOp>())
-      if (canBeMapped(load, program) && !numberOf(load))
-        maps.push_back({cast<BlockArgument>(load.getView()).getArgNumber(),
-                        tensorType(load.getResult()).getDimSize(0)});
+    for (auto send : loopOf(role).getOps<SendOp>())
+      for (Value part : send.getValues()) {
+        std::optional<Slice> slice = Slice::ofLoaded(part);
+        if (slice && canBeMapped(*slice, program) && !numberOf(*slice, program))
+          maps.push_back(
+              {slice->view.getArgNumber(), slice->steps(), slice->ranks});
+      }
   }
 }
 
-std::optional<int64_t> TensorMaps::numberOf(LoadOp load) const {
-  auto program = load->getParentOfType<ProgramOp>();
-  if (!canBeMapped(load, program))
+std::optional<int64_t> TensorMaps::numberOf(const Slice &slice,
+                                            ProgramOp program) const {
+  if (!canBeMapped(slice, program))
     return std::nullopt;
   for (auto [i, map] : llvm::enumerate(maps))
-    if (map.argument == cast<BlockArgument>(load.getView()).getArgNumber() &&
-        map.rows == tensorType(load.getResult()).getDimSize(0))
+    if (map.argument == slice.view.getArgNumber() &&
+        map.rows == slice.steps() && map.ranks == slice.ranks)
       return int64_t(i);
   return std::nullopt;
 }

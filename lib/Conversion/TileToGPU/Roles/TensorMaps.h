@@ -18,10 +18,10 @@
 
 namespace prism::tiletogpu {
 
-/// A box of `rows` steps by the columns of a slab.
+/// A box of `rows` steps, of `ranks` rows each, by the columns of a slab.
 struct TensorMap {
   unsigned argument = 0;
-  int64_t rows = 0;
+  int64_t rows = 0, ranks = 1;
 };
 
 class TensorMaps {
@@ -31,8 +31,10 @@ public:
   explicit TensorMaps(tile::ProgramOp program);
 
   llvm::ArrayRef<TensorMap> all() const { return maps; }
-  /// The number of the map by which `load` can be done, if by any.
-  std::optional<int64_t> numberOf(tile::LoadOp load) const;
+  /// The number of the map by which a part of a message can be loaded, if by
+  /// any.
+  std::optional<int64_t> numberOf(const Slice &slice,
+                                  tile::ProgramOp program) const;
 
 private:
   llvm::SmallVector<TensorMap> maps;

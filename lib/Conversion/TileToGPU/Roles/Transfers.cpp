@@ -32,8 +32,11 @@ void ComputeRole::writePacked(const Matrix &matrix, Value to, Swizzled layout) {
   Value row = b.add(b.mul(warp, b.i32(16)), b.remainder(lane, 16));
   Value half = b.divide(lane, 16);
   int64_t perBlock = matrix.shape.registersOfBlock() / 2;
+  // Other blocks get whole slabs: nothing of them may be unwritten.
+  int64_t perSlabs = isShared() ? layout.slabs() * kSlabColumns / 4 : perBlock;
+  SmallVector<Value> zeros(4, b.i32(0));
   for (int64_t block = 0; block < matrix.shape.blocks; ++block)
-    for (int64_t i = 0; i < perBlock; i += 4) {
+    for (int64_t i = 0; i < perSlabs; i += 4) {
       int64_t piece = i / 2;
       Value swizzled =
           in.bitXor(b.add(half, b.i32(piece % 8)), b.remainder(lane, 8));
@@ -43,7 +46,9 @@ void ComputeRole::writePacked(const Matrix &matrix, Value to, Swizzled layout) {
           piece / 8 * layout.slabBytes() + block * kRowsOfGroup * kSlabRowBytes;
       in.storeMatrices(
           in.advance(in.advance(to, offset), byte),
-          ArrayRef(matrix.registers).slice(block * perBlock + i, 4),
+          i < perBlock
+              ? ArrayRef(matrix.registers).slice(block * perBlock + i, 4)
+              : ArrayRef(zeros),
           /*transposed=*/false);
     }
 }

@@ -89,6 +89,8 @@ void ComputeRole::emitVectorOp(Operation *op) {
   Value result = op->getResult(0);
   if (auto sum = dyn_cast<GateSumOp>(op))
     return emitGateSum(sum);
+  if (auto stack = dyn_cast<InterleaveOp>(op))
+    return emitInterleave(stack);
   Vector vector;
   vector.element = tensorType(result).getElementType();
   vector.length = tensorType(result).getDimSize(0);
@@ -197,11 +199,71 @@ Element ComputeRole::elementAt(Value tile, Value index) {
                      b.real(vector.element, 0.0))};
   }
   SmallVector<Element> operands;
+  if (auto stack = dyn_cast<InterleaveOp>(vector.op)) {
+    int64_t count = stack.getInputs().size();
+    for (Value input : stack.getInputs())
+      operands.push_back(elementAt(input, b.divide(index, count)));
+    return selectOf(operands, b.remainder(index, count));
+  }
   for (Value operand : vector.op->getOperands())
     operands.push_back(isTensor(operand)
                            ? elementAt(operand, index)
                            : Element{kernel.scalars.lookup(operand)});
   return elementOf(vector.op, operands);
+}
+
+/// Element `which` of a few.
+Element ComputeRole::selectOf(ArrayRef<Element> elements, Value which) {
+  Element found = elements.front();
+  for (int64_t i = 1, e = elements.size(); i < e; ++i) {
+    Value isThis = in.equals(which, i);
+    found.value = b.select(isThis, elements[i].value, found.value);
+    if (found.low)
+      found.low = b.select(isThis, elements[i].low, found.low);
+  }
+  return found;
+}
+
+/// Several elements a token, of vectors of one for each lane of every warp.
+void ComputeRole::emitInterleave(InterleaveOp op) {
+  int64_t count = op.getInputs().size();
+  auto type = tensorType(op.getResult());
+  Vector vector;
+  vector.element = type.getElementType();
+  vector.length = type.getDimSize(0);
+  bool isSpread = !chain && llvm::all_of(op.getInputs(), [&](Value input) {
+    return vectors.lookup(input).kind == Vector::Kind::Spread;
+  });
+  if (!isSpread) {
+    vector.kind = Vector::Kind::Lazy;
+    vector.op = op;
+    vectors[op.getResult()] = vector;
+    return;
+  }
+  bool isRepeated = llvm::all_equal(op.getInputs());
+  auto at = [&](Value index) {
+    Value token = b.divide(index, count);
+    SmallVector<Element> elements;
+    for (Value input : op.getInputs().take_front(isRepeated ? 1 : count)) {
+      Element mine = vectors.lookup(input).mine;
+      elements.push_back(
+          {in.shuffleFrom(mine.value, token),
+           mine.low ? in.shuffleFrom(mine.low, token) : Value()});
+    }
+    return selectOf(elements, b.remainder(index, count));
+  };
+  vector.kind = Vector::Kind::Spread;
+  int64_t parts = llvm::divideCeil(vector.length, 32);
+  if (vector.element.isF64()) {
+    for (int64_t p = 0; p < parts; ++p)
+      vector.neighbours.push_back(
+          at(b.add(b.mul(lane, b.i32(parts)), b.i32(p))));
+    vector.mine = selectOf(vector.neighbours, b.remainder(warp, parts));
+    vector.last = lastOf(op.getInputs().back());
+  } else {
+    vector.mine = at(spreadIndex(vector.length));
+  }
+  vectors[op.getResult()] = vector;
 }
 
 //===----------------------------------------------------------------------===//
@@ -293,7 +355,8 @@ Element ComputeRole::splitAt(Element gate, double unit) {
 /// shuffles. No thread waits for another warp.
 void ComputeRole::emitGateSum(GateSumOp op) {
   Value tile = op.getGates();
-  int64_t length = tensorType(tile).getDimSize(0), parts = length / 32;
+  int64_t length = tensorType(tile).getDimSize(0),
+          parts = llvm::divideCeil(length, 32);
   // A power of two, of which an f32 holds 2^24: gates down to -1024, `length`
   // of them.
   double unit = double(llvm::PowerOf2Ceil(length)) / 16384.0;
@@ -307,17 +370,21 @@ void ComputeRole::emitGateSum(GateSumOp op) {
   auto up = [&](Element x, int64_t lanes) {
     return Element{in.shuffleUp(x.value, lanes), in.shuffleUp(x.low, lanes)};
   };
+  Value zero = b.real(b.getF32Type(), 0.0);
   SmallVector<Element> sums;
   for (int64_t p = 0; p < parts; ++p) {
-    Element gate = splitAt(
-        elementAt(tile, b.add(b.mul(lane, b.i32(parts)), b.i32(p))), unit);
+    Value index = b.add(b.mul(lane, b.i32(parts)), b.i32(p));
+    if (length < 32)
+      index = b.minimum(index, b.i32(length - 1));
+    Element gate = splitAt(elementAt(tile, index), unit);
+    if (length < 32) // further lanes add nothing
+      gate = select(b.below(lane, b.i32(length)), gate, {zero, zero});
     sums.push_back(p ? sum(sums.back(), gate) : gate);
   }
   Element total = sums.back();
   for (int64_t distance = 1; distance < 32; distance *= 2)
     total = select(b.below(lane, b.i32(distance)), total,
                    sum(total, up(total, distance)));
-  Value zero = b.real(b.getF32Type(), 0.0);
   Element before = select(in.equals(lane, 0), {zero, zero}, up(total, 1));
   Vector vector;
   vector.kind = Vector::Kind::Spread;

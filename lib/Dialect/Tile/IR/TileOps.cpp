@@ -119,6 +119,8 @@ LogicalResult DecayMatrixOp::verify() {
     return emitOpError("expects rows and columns for the same tokens, found ")
            << rows << " rows at " << perRow << " and " << columns
            << " columns at " << perColumn << " a token";
+  if (getTransposed())
+    std::swap(rows, columns);
   ArrayRef<int64_t> result = shapeOf(getResult());
   if (result[0] != rows || result[1] != columns)
     return emitOpError("yields ")

@@ -4,9 +4,14 @@
 
 #include "LoadedTiles.h"
 #include "Prism/Dialect/Tile/Transforms/Passes.h"
+#include "StateDependence.h"
+#include "TileAxes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace prism::tile;
@@ -41,6 +46,7 @@ public:
       interleaveAsItLies(interleave);
     for (DotOp dot : dots)
       round(dot);
+    readFunctionsAsRounded();
     // Interleaves widen what loads widened: last first.
     for (Operation *op : llvm::reverse(widenings))
       if (op->use_empty())
@@ -112,6 +118,56 @@ private:
                        : arith::TruncFOp::create(builder, dot.getLoc(),
                                                  rounded(tile), tile));
     }
+  }
+
+  /// What functions make of values lives until the end of a chunk, in registers
+  /// of the chain: once rounded for a product, it is read so by all.
+  void readFunctionsAsRounded() {
+    std::string reason;
+    FailureOr<TileAxes> axes = TileAxes::analyze(program, reason);
+    if (failed(axes))
+      return;
+    StateDependence state(program);
+    llvm::MapVector<Value, SmallVector<arith::TruncFOp>> roundings;
+    program.walk([&](arith::TruncFOp round) {
+      Value tile = round.getIn();
+      if (round.getType() == rounded(tile) && isFunction(tile) &&
+          axes->has(tile, TileAxis::Value) && !state.contains(tile))
+        roundings[tile].push_back(round);
+    });
+    for (auto &[tile, ops] : roundings) {
+      if (ops.size() == size_t(std::distance(tile.use_begin(), tile.use_end())))
+        continue;
+      OpBuilder builder(program.getContext());
+      builder.setInsertionPointAfterValue(tile);
+      Value low =
+          arith::TruncFOp::create(builder, tile.getLoc(), rounded(tile), tile);
+      Value wide =
+          arith::ExtFOp::create(builder, tile.getLoc(), tile.getType(), low);
+      for (arith::TruncFOp op : ops) {
+        op.replaceAllUsesWith(low);
+        op.erase();
+      }
+      tile.replaceAllUsesExcept(wide, low.getDefiningOp());
+    }
+  }
+
+  /// Elementwise, of a function that is no mere product.
+  static bool isFunction(Value tile) {
+    llvm::SetVector<Value> sources;
+    sources.insert(tile);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      Operation *op = sources[i].getDefiningOp();
+      auto type = dyn_cast<RankedTensorType>(sources[i].getType());
+      if (!op || !type || type.getRank() != 2)
+        continue;
+      if (isa<math::MathDialect>(op->getDialect()))
+        return true;
+      if (OpTrait::hasElementwiseMappableTraits(op) ||
+          isa<ScaleRowsOp, ScaleColumnsOp>(op))
+        sources.insert(op->operand_begin(), op->operand_end());
+    }
+    return false;
   }
 
   ProgramOp program;

@@ -89,3 +89,30 @@ tile.program @sums_in_f64(
   tile.store %kk, %o[%c0, %c0] : tensor<2x2xf64>, <?x2xf64>
   tile.return
 }
+
+// What a function makes of values is read by all as it was rounded for a product;
+// a function of keys, or of the state, is not.
+//
+// CHECK-LABEL: tile.program @functions
+// CHECK: %[[W:.*]] = math.tanh %{{.*}} : tensor<2x8xf32>
+// CHECK-NEXT: %[[W16:.*]] = arith.truncf %[[W]] : tensor<2x8xf32> to tensor<2x8xbf16>
+// CHECK-NEXT: %[[READ:.*]] = arith.extf %[[W16]] : tensor<2x8xbf16> to tensor<2x8xf32>
+// CHECK: tile.dot %{{.*}}, %[[W16]], %{{.*}} : tensor<2x2xbf16>, tensor<2x8xbf16> -> tensor<2x8xf32>
+// CHECK: arith.mulf %[[READ]], %[[READ]] : tensor<2x8xf32>
+tile.program @functions(
+    %k: !tile.view<?x2xbf16> as <name = "k", axes = "btk", heads = 0, role = "input", optional = false>,
+    %v: !tile.view<?x8xbf16> as <name = "v", axes = "btv", heads = 0, role = "input", optional = false>,
+    %o: !tile.view<?x8xf32> as <name = "o", axes = "btv", heads = 0, role = "output", optional = false>)
+    heads 1 values 16 block 8 chunk 2 {
+  %c0 = arith.constant 0 : index
+  %column = tile.value_offset : index
+  %none = arith.constant dense<0.0> : tensor<2x8xf32>
+  %kt = tile.load %k[%c0, %c0] : <?x2xbf16> -> tensor<2x2xf32>
+  %vt = tile.load %v[%c0, %column] : <?x8xbf16> -> tensor<2x8xf32>
+  %w = math.tanh %vt : tensor<2x8xf32>
+  %x = tile.dot %kt, %w, %none : tensor<2x2xf32>, tensor<2x8xf32> -> tensor<2x8xf32>
+  %square = arith.mulf %w, %w : tensor<2x8xf32>
+  %sum = arith.addf %x, %square : tensor<2x8xf32>
+  tile.store %sum, %o[%c0, %column] : tensor<2x8xf32>, <?x8xf32>
+  tile.return
+}

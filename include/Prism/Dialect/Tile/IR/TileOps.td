@@ -216,14 +216,16 @@ def Tile_DecayMatrixOp : Tile_Op<"decay_matrix", [Pure]> {
     unseen pair can neither overflow nor make NaN.
 
     `row_order = [2], column_order = [1]` is the lower triangle with diagonal,
-    `row_order = [1], column_order = [1]` the strict one.
+    `row_order = [1], column_order = [1]` the strict one. With `transposed` the
+    result is D[c, r]: what columns write in rows, what rows read in columns.
   }];
   let arguments = (ins Tile_Sums:$rows,
                        Tile_Sums:$columns,
-                       DenseI64ArrayAttr:$row_order, DenseI64ArrayAttr:$column_order);
+                       DenseI64ArrayAttr:$row_order, DenseI64ArrayAttr:$column_order,
+                       UnitAttr:$transposed);
   let results = (outs Tile_Matrix:$result);
   let assemblyFormat = [{
-    $rows `at` $row_order `,` $columns `at` $column_order attr-dict
+    (`transposed` $transposed^)? $rows `at` $row_order `,` $columns `at` $column_order attr-dict
     `:` type($rows) `,` type($columns) `->` type($result)
   }];
   let hasVerifier = 1;

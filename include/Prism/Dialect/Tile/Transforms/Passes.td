@@ -49,6 +49,31 @@ def TileMoveScales : Pass<"tile-move-scales", "::prism::tile::ProgramOp"> {
   }];
 }
 
+def TileTransposeScores : Pass<"tile-transpose-scores", "::prism::tile::ProgramOp"> {
+  let summary = "Compute scores of few readers and many writers transposed";
+  let description = [{
+    A warpgroup's product has 64 rows. Where a token writes several rows and reads
+    once, scores that do not depend on the state are fewer rows than columns: 32 x 64
+    for two writers. They are computed transposed, and contracted by their rows.
+    Decays whose readers and writers are the same rows in the order of the chain are
+    told as those of as many tokens: the lower triangle that they are.
+
+    ```mlir
+    // before
+    %qk = tile.dot %q, %k transposed, %zero : tensor<32x128xf32>, tensor<64x128xf32> -> tensor<32x64xf32>
+    %decay = tile.decay_matrix %g at [2], %g2 at [0, 1] : tensor<32xf64>, tensor<64xf64> -> tensor<32x64xf32>
+    %scores = arith.mulf %qk, %decay : tensor<32x64xf32>
+    %o = tile.dot %scores, %x, %seen : tensor<32x64xf32>, tensor<64x64xf32> -> tensor<32x64xf32>
+    // after --tile-transpose-scores
+    %qk = tile.dot %k, %q transposed, %zero : tensor<64x128xf32>, tensor<32x128xf32> -> tensor<64x32xf32>
+    %decay = tile.decay_matrix transposed %g at [2], %g2 at [0, 1] : tensor<32xf64>, tensor<64xf64> -> tensor<64x32xf32>
+    %scores = arith.mulf %qk, %decay : tensor<64x32xf32>
+    %o = tile.dot %scores transposed, %x, %seen : tensor<64x32xf32>, tensor<64x64xf32> -> tensor<32x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def TileRoundDotOperands : Pass<"tile-round-dot-operands", "::prism::tile::ProgramOp"> {
   let summary = "Round operands of dots to 16 bits; sums stay in f32";
   let description = [{
