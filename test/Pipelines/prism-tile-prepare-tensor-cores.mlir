@@ -17,15 +17,15 @@
 // CHECK: %[[DECAY:.*]] = math.exp
 // CHECK: %[[DECAYED:.*]] = tile.scale_rows %[[READ]] by %[[DECAY]]
 // CHECK: %[[DIFFERENCE:.*]] = arith.subf %[[V32]], %[[DECAYED]]
-// CHECK: %[[STRONG:.*]] = tile.scale_rows %[[DIFFERENCE]] by %[[BETA]]
 // CHECK: %[[KK:.*]] = tile.dot %[[K]], %[[K]] transposed, %[[NO_SCORES]]
 // CHECK: %[[MATRIX:.*]] = tile.decay_matrix %[[SUM]] at [1], %[[SUM]] at [0]
 // CHECK: arith.mulf %[[KK]], %[[MATRIX]]
 // CHECK: %[[SYSTEM:.*]] = tile.scale_rows
 // CHECK: %[[INVERSE:.*]] = tile.invert %[[SYSTEM]]
-// CHECK: %[[INVERSE16:.*]] = arith.truncf %[[INVERSE]]
+// CHECK: %[[STRONG:.*]] = tile.scale_columns %[[INVERSE]] by %[[BETA]]
 // CHECK: %[[STRONG16:.*]] = arith.truncf %[[STRONG]]
-// CHECK: %[[WRITES:.*]] = tile.dot %[[INVERSE16]], %[[STRONG16]], %[[NONE]]
+// CHECK: %[[DIFFERENCE16:.*]] = arith.truncf %[[DIFFERENCE]]
+// CHECK: %[[WRITES:.*]] = tile.dot %[[STRONG16]], %[[DIFFERENCE16]], %[[NONE]]
 // CHECK: %[[Q:.*]] = tile.load %arg0{{.*}} -> tensor<64x128xbf16>
 // CHECK: %[[OUT:.*]] = tile.dot %[[Q]], %[[STATE16]], %[[NONE]]
 // CHECK: %[[OUT_DECAYED:.*]] = tile.scale_rows %[[OUT]] by %[[DECAY]]

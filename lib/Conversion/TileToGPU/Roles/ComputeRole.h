@@ -322,6 +322,7 @@ private:
 
   // Inverse.cpp
   void emitInvert(tile::InvertOp op);
+  bool emitScaleOfInverse(mlir::Operation *op);
   void finishInversions(tile::SendOp send);
 
   KernelBuilder &kernel;
@@ -370,8 +371,14 @@ private:
   llvm::SmallPtrSet<mlir::Operation *, 2> exchangeHolders;
   llvm::SmallPtrSet<mlir::Operation *, 8> madeBySlabs; ///< before their turn
   bool scratchIsFree = true; ///< of the last iteration
-  /// Inverses that are begun, and where their systems lie.
-  llvm::SmallVector<std::pair<tile::InvertOp, mlir::Value>> inversions;
+  /// An inverse that is begun.
+  struct Inversion {
+    tile::InvertOp op;
+    mlir::Value system; ///< where it lies
+    /// Of this lane's two columns of its warp's block column; or empty.
+    llvm::SmallVector<mlir::Value, 2> scales;
+  };
+  llvm::SmallVector<Inversion> inversions;
   /// What the present reader has read: elements of vectors, pairs of tiles.
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> known;
   llvm::SmallPtrSet<mlir::Operation *, 32> emitted;

@@ -25,6 +25,7 @@
 #include "Inverse.h"
 #include "../TileOpKinds.h"
 #include "ComputeRole.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace prism::tile;
@@ -301,6 +302,12 @@ void Inverter::makeColumn(int64_t j, const Block &diagonal, Value result) {
 /// and err by 2^-16 at most where they are small, beside a diagonal of 1.
 static constexpr double kPowerOfInverse = 512.0;
 
+ScaleColumnsOp prism::tiletogpu::scaleOf(InvertOp invert) {
+  if (!invert.getResult().hasOneUse())
+    return {};
+  return dyn_cast<ScaleColumnsOp>(*invert.getResult().user_begin());
+}
+
 void ComputeRole::emitInvert(InvertOp op) {
   settleLeaves(op.getMatrix());
   Value system = scratch(Inverter::kSystemBytes, 16);
@@ -316,17 +323,37 @@ void ComputeRole::emitInvert(InvertOp op) {
       inverter.writeSystem(i, k, registers);
     }
   });
-  inversions.push_back({op, system});
+  inversions.push_back({op, system, {}});
   // Made in place, where it is sent.
   Matrix &inverse = matrices[op.getResult()];
   inverse = {};
   inverse.kind = Matrix::Kind::Shared;
 }
 
+/// An inverse's columns, scaled: the factors are read while there are some, and
+/// wait for it.
+bool ComputeRole::emitScaleOfInverse(Operation *op) {
+  auto scale = dyn_cast<ScaleColumnsOp>(op);
+  auto inversion = llvm::find_if(inversions, [&](const Inversion &begun) {
+    return scale && InvertOp(begun.op).getResult() == scale.getInput();
+  });
+  if (inversion == inversions.end())
+    return false;
+  copyLeaves(scale.getScale());
+  Value first = firstRow(); // as a column of the transposed block
+  for (int64_t rows : {0, 8})
+    inversion->scales.push_back(
+        elementAt(scale.getScale(), b.add(first, b.i32(rows))).value);
+  Matrix inverse = matrixOf(scale.getInput());
+  matrices[scale.getResult()] = inverse;
+  return true;
+}
+
 /// Makes the inverses that a message holds.
 void ComputeRole::finishInversions(SendOp send) {
-  for (auto [op, system] : inversions) {
-    Destination to = destinationOf(op.getResult());
+  for (auto &[op, system, scales] : inversions) {
+    ScaleColumnsOp scale = scaleOf(op);
+    Destination to = destinationOf(scale ? scale.getResult() : op.getResult());
     if (to.send != send)
       continue;
     Value result = ports.part(send.getChannel(), to.part);
@@ -339,6 +366,11 @@ void ComputeRole::finishInversions(SendOp send) {
     inverter.substitute();
     in.syncWarp();
     Inverter::Block diagonal = inverter.mergeHalves();
+    // A column of the inverse is a multiple of its diagonal block's.
+    if (scale)
+      for (auto [r, value] : llvm::enumerate(diagonal))
+        if (!matchPattern(value, m_AnyZeroFloat()))
+          diagonal[r] = b.mul(value, scales[r / 2 % 2]);
     inverter.zeroAbove(result);
     inverter.writeResult(diagonal, result, warp, warp);
     roleBarrier();

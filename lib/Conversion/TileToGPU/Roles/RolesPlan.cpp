@@ -119,7 +119,8 @@ static LogicalResult checkOp(Operation *op, bool isChain, Type operands,
                ", not 64 rows";
       return failure();
     }
-    if (!destinationOf(invert.getResult()).send) {
+    ScaleColumnsOp scale = scaleOf(invert);
+    if (!destinationOf(scale ? scale.getResult() : invert.getResult()).send) {
       reason = "an inverse is used otherwise than to be sent";
       return failure();
     }

@@ -147,6 +147,9 @@ struct Destination {
 };
 Destination destinationOf(mlir::Value tile);
 
+/// What an inverse's columns are scaled by on their way; null if by nothing.
+tile::ScaleColumnsOp scaleOf(tile::InvertOp invert);
+
 } // namespace prism::tiletogpu
 
 #endif // PRISM_LIB_CONVERSION_TILETOGPU_ROLES_ROLESPLAN_H

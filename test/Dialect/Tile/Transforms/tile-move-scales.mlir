@@ -95,3 +95,49 @@ tile.program @scales(
   tile.store %write6, %o[%c0, %c0] : tensor<2x8xf32>, <2x8xf32>
   tile.return
 }
+
+// What a system is solved for is scaled by what does not depend on the state: its
+// inverse takes the scale. And what only the output is multiplied by goes to what
+// is computed without the state.
+// CHECK-LABEL: tile.program @chain
+// CHECK: %[[G:.*]] = tile.load %arg1
+// CHECK: scf.for {{.*}} iter_args(%[[STATE:.*]] = %
+// CHECK: %[[INVERSE:.*]] = tile.invert
+// CHECK: %[[SCALED:.*]] = tile.scale_columns %[[INVERSE]] by %[[G]]
+// CHECK: tile.dot %[[SCALED]], %[[STATE]]
+// CHECK: %[[HALF:.*]] = arith.constant dense<5.000000e-01> : tensor<4xf32>
+// CHECK: %[[G2:.*]] = arith.mulf %[[G]], %[[HALF]] : tensor<4xf32>
+// CHECK: %[[READ:.*]] = tile.scale_rows %{{.*}} by %[[G2]]
+// CHECK: %[[HALVES:.*]] = arith.constant dense<5.000000e-01> : tensor<4x4xf32>
+// CHECK: %[[SCORES:.*]] = arith.mulf %{{.*}}, %[[HALVES]] : tensor<4x4xf32>
+// CHECK: %[[OUT:.*]] = tile.dot %[[SCORES]], %{{.*}}, %[[READ]]
+// CHECK: tile.store %[[OUT]]
+tile.program @chain(
+    %k: !tile.view<?x4xf32> as <name = "k", axes = "btk", heads = 0, role = "input", optional = false>,
+    %g: !tile.view<?xf32> as <name = "g", axes = "bt", heads = 0, role = "input", optional = false>,
+    %s: !tile.view<4x8xf32> as <name = "s", axes = "nkv", heads = 0, role = "final_state", optional = true>,
+    %o: !tile.view<?x8xf32> as <name = "o", axes = "btv", heads = 0, role = "output", optional = false>)
+    heads 1 values 8 block 8 chunk 4 {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : tensor<4x8xf32>
+  %none = arith.constant dense<0.0> : tensor<4x4xf32>
+  %half = arith.constant dense<0.5> : tensor<4x8xf32>
+  %length = tile.length : index
+  %gate = tile.load %g[%c0] : <?xf32> -> tensor<4xf32>
+  %end = scf.for %t = %c0 to %length step %c4 iter_args(%state = %zero) -> (tensor<4x8xf32>) {
+    %kt = tile.load %k[%t, %c0] : <?x4xf32> -> tensor<4x4xf32>
+    %scores = tile.dot %kt, %kt transposed, %none : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+    %inverse = tile.invert %scores : tensor<4x4xf32>
+    %rhs = tile.scale_rows %state by %gate : tensor<4x8xf32>, tensor<4xf32>
+    %x = tile.dot %inverse, %rhs, %zero : tensor<4x4xf32>, tensor<4x8xf32> -> tensor<4x8xf32>
+    %seen = tile.dot %kt, %state, %zero : tensor<4x4xf32>, tensor<4x8xf32> -> tensor<4x8xf32>
+    %start = tile.scale_rows %seen by %gate : tensor<4x8xf32>, tensor<4xf32>
+    %read = tile.dot %scores, %x, %start : tensor<4x4xf32>, tensor<4x8xf32> -> tensor<4x8xf32>
+    %out = arith.mulf %read, %half : tensor<4x8xf32>
+    tile.store %out, %o[%t, %c0] : tensor<4x8xf32>, <?x8xf32>
+    scf.yield %x : tensor<4x8xf32>
+  }
+  tile.store %end, %s[%c0, %c0] : tensor<4x8xf32>, <4x8xf32>
+  tile.return
+}

@@ -36,7 +36,13 @@ def TileMoveScales : Pass<"tile-move-scales", "::prism::tile::ProgramOp"> {
     what lies in shared memory is then what was loaded, and the scale is applied to
     a tile that passes through registers anyway. Where both are loaded it moves from
     the left operand to the right one, which holds the values. A scale on a computed
-    tile stays, with a missed remark.
+    tile stays, with a missed remark; but one of what a system is solved for goes to
+    the inverse's columns, where the state comes without the scale and the scale
+    without the state.
+
+    A number that a sum of products with the state is multiplied by goes to what
+    these products have of computed tiles and scales without the state, where all of
+    them have some.
 
     ```mlir
     // before
