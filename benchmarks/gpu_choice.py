@@ -27,7 +27,8 @@ def judge(rows):
 def describe(row):
     plan = row["plan"]
     segments = f", {row['segments']} segments" if row["segments"] > 1 else ""
-    return f"{plan['schedule']} {plan['chunk']}, value block {plan['value_block']}{segments}"
+    blocks = f", {plan['prepare_blocks']} prepare_blocks" if "prepare_blocks" in plan else ""
+    return f"{plan['schedule']} {plan['chunk']}, value block {plan['value_block']}{blocks}{segments}"
 
 
 def gpu_choice(options):

@@ -130,9 +130,11 @@ def choose(entry, sequences, steps, capability):
             if not kernels:
                 raise LookupError(f"no machine code with schedule '{row['schedule']}' for sm_{capability}")
             segments = row.get("segments", 1)
-            # The chip first; of its kernels those that split as the row does, of these the one with its value block.
+            # The chip first; of its kernels those that split as the row does, of these the one with its value block and
+            # blocks that prepare.
             kernel = max(kernels, key=lambda k: (kernel_rank(k, capability), ("intermediates" in k) == (segments > 1),
-                                                 k["plan"]["value_block"] == row.get("value_block")))
+                                                 k["plan"]["value_block"] == row.get("value_block"),
+                                                 k["plan"].get("prepare_blocks", 0) == row.get("prepare_blocks", 0)))
             return {**kernel, "segments": segments if "intermediates" in kernel else 1}
     raise LookupError("the decision table has no row for the GPU")
 
@@ -150,6 +152,8 @@ def kernels(entry, sequences, steps, capability, every):
             continue
         plan = info["plan"]
         label = f", {plan['schedule']} {plan['chunk']} value block {plan['value_block']}"
+        if "prepare_blocks" in plan:
+            label += f", {plan['prepare_blocks']} prepare_blocks"
         split = [n for n in SWEEP if steps >= n * FEWEST_CHUNKS * plan["chunk"]]
         for segments in split if "intermediates" in info else [1]:
             kernel = {**info, "segments": segments}

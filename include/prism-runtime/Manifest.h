@@ -61,6 +61,7 @@ struct ArgumentInfo {
 struct PlanInfo {
   std::string schedule;
   int64_t chunk = 1, valueBlock = 1, stages = 1;
+  int64_t prepareBlocks = 0; // CUDA: beside those of a head's values
 };
 
 /// A kernel wants a tensor map of an argument, of boxes of so many steps and
@@ -86,8 +87,8 @@ struct KernelInfo {
   Target target = Target::Cpu;
   std::string symbol;
   PlanInfo plan;
-  int64_t valueBlocks = 1;
-  int64_t workspace = 0; // bytes for one running work item
+  int64_t valueBlocks = 1; // of a head, those that only prepare among them
+  int64_t workspace = 0;   // bytes for one running work item
   std::string matmul;
   // CPU
   std::string isa, file;
@@ -113,9 +114,10 @@ struct ChoiceRow {
   int64_t maxSteps = INT64_MAX; // longest sequence that the row serves
   int64_t maxHeads = INT64_MAX; // most sequences x value heads, likewise
   std::string schedule;
-  int64_t valueBlock = 0;   // of the schedule's kernels that one; 0: any
-  int64_t segments = 1;     // above 1: the one that splits, into so many
-  std::string machine = ""; // where kernels of this chip or level run; "": any
+  int64_t valueBlock = 0;    // of the schedule's kernels that one; 0: any
+  int64_t segments = 1;      // above 1: the one that splits, into so many
+  std::string machine = "";  // where kernels of this chip or level run; "": any
+  int64_t prepareBlocks = 0; // of these with the value block that one
 };
 
 struct EntryInfo {

@@ -56,7 +56,9 @@ makeChoice(scan::RecurrenceOp op, ArrayRef<Unit> units,
       split = &unit;
     else
       rows.push_back({target, INT64_MAX, unit.maxHeads, scheduleName(unit),
-                      whole > 1 ? unit.plan.getValueBlock() : 0});
+                      whole > 1 ? unit.plan.getValueBlock() : 0,
+                      /*segments=*/1, /*machine=*/"",
+                      whole > 1 ? unit.prepareBlocks() : 0});
   if (split && split->segments)
     rows = {{target, INT64_MAX, INT64_MAX, scheduleName(*split), 0,
              *split->segments}};
@@ -69,7 +71,8 @@ makeChoice(scan::RecurrenceOp op, ArrayRef<Unit> units,
 static bool isSame(const runtime::ChoiceRow &a, const runtime::ChoiceRow &b) {
   return a.target == b.target && a.maxSteps == b.maxSteps &&
          a.maxHeads == b.maxHeads && a.schedule == b.schedule &&
-         a.valueBlock == b.valueBlock && a.segments == b.segments;
+         a.valueBlock == b.valueBlock && a.segments == b.segments &&
+         a.prepareBlocks == b.prepareBlocks;
 }
 
 /// The rows of the target named first serve all chips, or levels of a CPU; one

@@ -114,6 +114,7 @@ static Plan describePlan(const Unit &unit, const Recurrence &recurrence,
   plan.schedule = scan::stringifySchedule(unit.plan.getSchedule()).str();
   plan.chunk = unit.plan.getChunk();
   plan.valueBlock = unit.plan.getValueBlock();
+  plan.prepareBlocks = unit.prepareBlocks();
   plan.products = unit.roles ? productsOfRoles(unit)
                   : isF64    ? "f64"
                              : "IEEE f32";
@@ -123,7 +124,10 @@ static Plan describePlan(const Unit &unit, const Recurrence &recurrence,
   plan.intensity = plan.flops / bytes;
   if (unit.roles)
     unit.roles.get().walk([&](tile::RoleOp role) {
-      plan.roles.push_back({role.getName().str(), int64_t(role.getWarps())});
+      plan.roles.push_back(
+          {(role.isApart() ? role.getName() + " apart" : Twine(role.getName()))
+               .str(),
+           int64_t(role.getWarps())});
     });
   plan.split = describeSplit(unit);
   plan.limits = limitsOf(unit, target, plan.flops * heads, bytes * heads);

@@ -42,6 +42,7 @@ static runtime::KernelInfo describe(const Unit &unit, const std::string &symbol,
   info.plan.chunk = program.getChunk();
   info.plan.valueBlock = program.getValueBlock();
   info.plan.stages = unit.plan.getStages();
+  info.plan.prepareBlocks = unit.prepareBlocks();
   info.valueBlocks = program.getValueBlocks();
   info.matmul = !unit.roles                                 ? "ieee"
                 : tiletogpu::operandTypeOf(program).isF16() ? "f16"
@@ -135,6 +136,7 @@ static FailureOr<std::vector<CompiledKernel>> compileForCuda(const Unit &unit) {
   kernel.info.threads = converted->threads;
   kernel.info.shared = converted->sharedBytes;
   kernel.info.itemsPerBlock = converted->itemsPerBlock;
+  kernel.info.valueBlocks = converted->blocksPerHead;
   for (const tiletogpu::TensorMapBox &box : converted->tensorMaps) {
     kernel.info.tensorMaps.push_back(
         {box.argument, box.rows, box.columns, box.ranks});

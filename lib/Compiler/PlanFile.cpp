@@ -20,17 +20,18 @@ struct PlanShapes {
     valueBlock = Shape::between(kInteger, 0, 1 << 20);
     stages = Shape::between(kInteger, 1, 8);
     segments = Shape::between(kInteger, 1, 4096);
+    prepareBlocks = Shape::between(kInteger, 0, 2);
     plan.types = byEntry.types = kObject;
-    plan.fields = {{"schedule", &schedule},
-                   {"chunk", &chunk},
-                   {"value_block", &valueBlock},
-                   {"stages", &stages},
-                   {"segments", &segments}};
+    plan.fields = {
+        {"schedule", &schedule},      {"chunk", &chunk},
+        {"value_block", &valueBlock}, {"stages", &stages},
+        {"segments", &segments},      {"prepare_blocks", &prepareBlocks}};
     for (StringRef entry : entries)
       byEntry.fields.push_back({entry, &plan});
   }
 
-  Shape schedule, chunk, valueBlock, stages, segments, plan, byEntry;
+  Shape schedule, chunk, valueBlock, stages, segments, prepareBlocks, plan,
+      byEntry;
 };
 
 } // namespace
@@ -48,6 +49,7 @@ static LogicalResult readPlan(const JsonNode &node, PlanOverride &plan,
   read("value_block", plan.valueBlock);
   read("stages", plan.stages);
   read("segments", plan.segments);
+  read("prepare_blocks", plan.prepareBlocks);
   if (plan.schedule != scan::Schedule::recurrent || plan.chunk.value_or(1) == 1)
     return success();
   const JsonNode &chunk = *node.find("chunk");

@@ -60,7 +60,8 @@ static bool solves(tile::ProgramOp program) {
 
 /// Compiles a part for tensor cores.
 static bool addRoles(Unit &part, StringRef name, std::string &whyNot) {
-  part.roles = buildRoles(*part.module, part.target.gpu(), whyNot);
+  part.roles = buildRoles(*part.module, part.target.gpu(),
+                          /*prepareBlocks=*/0, whyNot);
   if (part.roles)
     return true;
   whyNot = ("the launch of " + name + " does not run on tensor cores: ").str() +
@@ -105,15 +106,16 @@ std::optional<Unit> prism::splitUnit(const Unit &unit, const Unit &wide,
 namespace {
 // Microseconds on an H200, of 64 steps, 128 keys and 128 values, bf16,
 // 2026-11-30. Gated DeltaNet: 8192 steps in blocks of 64 value columns take
-// 0.234 ms, the maps of 16 chunks in blocks of 128 take 38 us. RetNet: 8192
-// steps in blocks of 128 take 0.163 ms, the maps of 32 chunks 34 us. A step of
-// the combination of full maps takes 2.2, of diagonal ones 0.5; a launch in a
-// graph waits for the one before it to end.
+// 0.234 ms, with a block that only prepares 0.200, the maps of 16 chunks in
+// blocks of 128 take 38 us. RetNet: 8192 steps in blocks of 128 take 0.163 ms,
+// the maps of 32 chunks 34 us. A step of the combination of full maps takes
+// 2.2, of diagonal ones 0.5; a launch in a graph waits for the one before it to
+// end.
 struct ChunkCosts {
-  double chunk, map, wideMap, combine;
+  double chunk, apart, map, wideMap, combine;
 };
-constexpr ChunkCosts kSolved = {1.85, 1.6, 2.3, 2.2},
-                     kUnsolved = {1.27, 0.8, 1.0, 0.5};
+constexpr ChunkCosts kSolved = {1.85, 1.56, 1.6, 2.3, 2.2},
+                     kUnsolved = {1.27, 1.27, 0.8, 1.0, 0.5};
 constexpr double kLaunch = 3;
 
 /// A split must be worth its workspace.
@@ -139,7 +141,8 @@ SegmentCosts prism::costsOf(const Unit &split) {
           program.getValueBlocks(),
           mapBlocks,
           int64_t(maps.getValueBlock()) > kNarrow,
-          solved};
+          solved,
+          split.apartHeads};
 }
 
 int64_t prism::bestSegments(const SegmentCosts &costs, int64_t steps,
@@ -151,7 +154,10 @@ int64_t prism::bestSegments(const SegmentCosts &costs, int64_t steps,
     return double(llvm::divideCeil(blocks, costs.multiprocessors));
   };
   int64_t best = 1;
-  double least = kGain * waves(heads * costs.blocks) * chunks * each.chunk;
+  double least =
+      kGain * chunks *
+      (heads <= costs.apartHeads ? each.apart
+                                 : waves(heads * costs.blocks) * each.chunk);
   for (int64_t segments : kSegments) {
     if (chunks < segments * kFewestChunks)
       break;
@@ -205,11 +211,14 @@ prism::addSegmentRows(const Unit &split, ArrayRef<runtime::ChoiceRow> whole) {
   std::vector<runtime::ChoiceRow> rows;
   for (const SegmentRange &range : segmentRanges(costsOf(split))) {
     for (auto [heads, segments] : range.segmentsUpTo) {
-      runtime::ChoiceRow row = whole.front();
+      runtime::ChoiceRow row =
+          *llvm::find_if(whole, [most = heads](const runtime::ChoiceRow &row) {
+            return most <= row.maxHeads;
+          });
       row.maxSteps = range.maxSteps;
       row.maxHeads = heads;
       if (segments > 1)
-        row.valueBlock = 0; // one kernel splits
+        row.valueBlock = row.prepareBlocks = 0; // one kernel splits
       row.segments = segments;
       rows.push_back(row);
     }

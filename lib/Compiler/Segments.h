@@ -25,6 +25,8 @@ struct SegmentCosts {
   int64_t mapBlocks = 1; ///< the same of the launch that makes the maps
   bool wideMaps = false; ///< two warpgroups of value columns in a map's block
   bool solves = false;   ///< a triangular system in each chunk
+  /// Up to so many heads, whole sequences have blocks that only prepare.
+  int64_t apartHeads = 0;
 };
 
 /// The costs of a split unit for a GPU.

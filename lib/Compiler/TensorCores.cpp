@@ -27,6 +27,31 @@ static constexpr int64_t kValueColumns = 64;
 static constexpr int64_t kSlots = 4;
 /// The state of a warpgroup lies in its registers.
 static constexpr int64_t kMostKeys = 128;
+/// Blocks of a cluster that every chip with clusters of four has; and of those
+/// that only prepare, as many warpgroups: one such block does all of it for a
+/// cluster, two halve it.
+static constexpr int64_t kMostOfCluster = 4;
+static int64_t preparingTeams(int64_t prepareBlocks) {
+  return prepareBlocks == 1 ? 3 : 1;
+}
+
+/// Blocks that only prepare pay where the preparation is long, with systems to
+/// invert, and few heads leave multiprocessors idle. Measured with decays of
+/// whole states, and without functions of values, whose preparation is another.
+static bool prepareApart(scan::RecurrenceOp op, const targetinfo::GPUInfo &gpu,
+                         int64_t columns) {
+  int64_t values =
+      cast<RankedTensorType>(op.getStateArgument(0).getType()).getDimSize(1);
+  int64_t blocks = llvm::divideCeil(values, columns);
+  return columns == kValueColumns && blocks == 2 &&
+         gpu.clustersAtOnce(blocks + 1) > 0 &&
+         !op.getBody().getOps<scan::EraseOp>().empty() &&
+         op.getBody().getOps<scan::RefineOp>().empty() &&
+         llvm::all_of(op.getBody().getOps<scan::DecayOp>(),
+                      [](scan::DecayOp decay) {
+                        return decay.getAlong() == scan::DecayAlong::scalar;
+                      });
+}
 
 /// What a token erases, one row of the system each.
 static int64_t rowsOfToken(scan::RecurrenceOp op) {
@@ -67,12 +92,26 @@ prism::tensorCorePlans(scan::RecurrenceOp op, const targetinfo::GPUInfo &gpu,
       blocks = {*given.valueBlock};
     else if (!canSplitValues(op))
       blocks = {values};
+    if (given.prepareBlocks.value_or(0) > 0)
+      blocks.resize(1);
+    auto add = [&](int64_t columns, int64_t prepareBlocks) {
+      plans.push_back(scan::PlanAttr::get(
+          op.getContext(), scan::Schedule::chunk, chunk, columns, /*stages=*/2,
+          /*segments=*/0, prepareBlocks));
+    };
     for (int64_t block : blocks) {
       int64_t columns = std::min(block, values);
-      if (plans.empty() || plans.back().getValueBlock() != columns)
-        plans.push_back(scan::PlanAttr::get(op.getContext(),
-                                            scan::Schedule::chunk, chunk,
-                                            columns, /*stages=*/2));
+      if (!plans.empty() && plans.back().getValueBlock() == columns)
+        continue;
+      if (given.prepareBlocks.value_or(0) > 0) {
+        add(columns, *given.prepareBlocks);
+        continue;
+      }
+      if (!given.prepareBlocks && !given.valueBlock &&
+          given.segments.value_or(0) <= 1 && chunk == kRows &&
+          prepareApart(op, gpu, columns))
+        add(columns, 1);
+      add(columns, -1);
     }
     return plans;
   }
@@ -85,8 +124,9 @@ prism::tensorCorePlans(scan::RecurrenceOp op, const targetinfo::GPUInfo &gpu,
 // 128, T = 8192 on an H200: 32 heads 0.42 ms in blocks of 64 columns and 0.53
 // in blocks of 128, 128 heads 0.85 (two waves) and 0.56 ms.
 int64_t prism::mostHeadsAtOnce(const targetinfo::GPUInfo &gpu,
-                               int64_t blocksPerHead) {
-  return gpu.multiprocessors / blocksPerHead;
+                               int64_t blocksPerHead, int64_t prepareBlocks) {
+  return prepareBlocks > 0 ? gpu.clustersAtOnce(blocksPerHead + prepareBlocks)
+                           : gpu.multiprocessors / blocksPerHead;
 }
 
 /// Whether a tile only becomes decays, which are computed with in f32.
@@ -173,6 +213,20 @@ static bool walkTogether(tile::ProgramOp program, int64_t cluster) {
   return others % (cluster * int64_t(program.getValueBlock())) == 0;
 }
 
+/// A copy of `module` whose program is split as `options` say, if there is code
+/// for it.
+static OwningOpRef<ModuleOp> splitInto(ModuleOp module,
+                                       const tile::RoleOptions &options,
+                                       const targetinfo::GPUInfo &gpu,
+                                       std::string &whyNot) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  tile::ProgramOp program = *copy->getOps<tile::ProgramOp>().begin();
+  if (succeeded(tile::specializeRoles(program, options, &whyNot)) &&
+      tiletogpu::canEmitRoles(program, gpu, whyNot))
+    return copy;
+  return {};
+}
+
 /// Splits a program into roles. Blocks of a head's values prepare together, up
 /// to four of them, if what they send each other leaves room for it; where one
 /// prepares alone, its one group of columns leaves registers for a second team.
@@ -181,14 +235,12 @@ static bool walkTogether(tile::ProgramOp program, int64_t cluster) {
 static OwningOpRef<ModuleOp> splitRoles(ModuleOp module,
                                         const targetinfo::GPUInfo &gpu,
                                         std::string &whyNot) {
+  tile::ProgramOp program = *module.getOps<tile::ProgramOp>().begin();
+  int64_t columns = program.getValueBlock(), keys = decayedKeys(program);
   using Choice = std::pair<int64_t, bool>;
   for (auto [cluster, isLeast] :
        {Choice(4, true), Choice(4, false), Choice(2, true), Choice(2, false),
         Choice(1, false), Choice(1, true)}) {
-    OwningOpRef<ModuleOp> copy = module.clone();
-    tile::ProgramOp program = *copy->getOps<tile::ProgramOp>().begin();
-    int64_t columns = program.getValueBlock();
-    int64_t keys = decayedKeys(program);
     if ((isLeast && !keys) || program.getValueBlocks() % cluster ||
         (cluster > 1 && !walkTogether(program, cluster)))
       continue;
@@ -200,15 +252,43 @@ static OwningOpRef<ModuleOp> splitRoles(ModuleOp module,
     options.sharedMemory = gpu.sharedMemoryPerBlock -
                            tiletogpu::rolesScratchBytes(
                                columns, options.prepareTeams, keys, isLeast);
-    if (succeeded(tile::specializeRoles(program, options, &whyNot)) &&
-        tiletogpu::canEmitRoles(program, gpu, whyNot))
-      return copy;
+    if (auto roles = splitInto(module, options, gpu, whyNot))
+      return roles;
   }
   return {};
 }
 
+/// The same with blocks that only prepare, for as many blocks of values as a
+/// cluster has room for.
+static OwningOpRef<ModuleOp> splitRolesApart(ModuleOp module,
+                                             int64_t prepareBlocks,
+                                             const targetinfo::GPUInfo &gpu,
+                                             std::string &whyNot) {
+  tile::ProgramOp program = *module.getOps<tile::ProgramOp>().begin();
+  tile::RoleOptions options;
+  options.slots = kSlots;
+  options.prepareBlocks = prepareBlocks;
+  options.prepareTeams = preparingTeams(prepareBlocks);
+  options.cluster = kMostOfCluster - prepareBlocks;
+  while (program.getValueBlocks() % options.cluster)
+    --options.cluster;
+  if (!walkTogether(program, options.cluster)) {
+    whyNot = "its blocks of values take different steps, and those that "
+             "prepare for them could not";
+    return {};
+  }
+  options.sharedMemory =
+      gpu.sharedMemoryPerBlock -
+      tiletogpu::rolesScratchBytes(program.getValueBlock(), 0, 0, false);
+  options.preparingMemory =
+      gpu.sharedMemoryPerBlock -
+      tiletogpu::rolesScratchBytes(0, options.prepareTeams, 0, false);
+  return splitInto(module, options, gpu, whyNot);
+}
+
 OwningOpRef<ModuleOp> prism::buildRoles(ModuleOp module,
                                         const targetinfo::GPUInfo &gpu,
+                                        int64_t prepareBlocks,
                                         std::string &whyNot) {
   whyNot.clear();
   // Lowerings are called as functions here, not as passes that would load the
@@ -239,5 +319,6 @@ OwningOpRef<ModuleOp> prism::buildRoles(ModuleOp module,
              std::to_string(columns) + " value columns";
     return {};
   }
-  return splitRoles(*copy, gpu, whyNot);
+  return prepareBlocks > 0 ? splitRolesApart(*copy, prepareBlocks, gpu, whyNot)
+                           : splitRoles(*copy, gpu, whyNot);
 }

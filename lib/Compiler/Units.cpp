@@ -11,6 +11,7 @@
 #include "Segments.h"
 #include "TensorCores.h"
 #include "mlir/Pass/PassManager.h"
+#include <utility>
 
 using namespace mlir;
 using namespace prism;
@@ -111,7 +112,8 @@ static scan::PlanAttr withOverride(scan::PlanAttr plan,
                              given.chunk.value_or(plan.getChunk()),
                              given.valueBlock.value_or(plan.getValueBlock()),
                              given.stages.value_or(plan.getStages()),
-                             given.segments.value_or(plan.getSegments()));
+                             given.segments.value_or(plan.getSegments()),
+                             plan.getPrepareBlocks());
 }
 
 namespace {
@@ -122,23 +124,47 @@ struct Wish {
 };
 } // namespace
 
+/// Blocks that only prepare are of chunks on a GPU, of whole sequences.
+static LogicalResult checkPrepareBlocks(func::FuncOp entry,
+                                        const PlanOverride &given,
+                                        const targetinfo::Target &target) {
+  int64_t blocks = given.prepareBlocks.value_or(0);
+  if (blocks == 0)
+    return success();
+  if (!target.isCuda())
+    return entry.emitError("plan: expected 0 prepare_blocks on ")
+           << target.str() << ", which has no thread blocks, found " << blocks;
+  if (given.schedule == scan::Schedule::recurrent)
+    return entry.emitError("plan: the recurrent schedule prepares nothing, "
+                           "found ")
+           << blocks << " prepare_blocks";
+  if (given.segments.value_or(1) > 1)
+    return entry.emitError("plan: expected 0 prepare_blocks with sequences in ")
+           << *given.segments << " segments, found " << blocks;
+  return success();
+}
+
 static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op,
+                               const targetinfo::Target &target,
                                const CompileOptions &options,
                                std::vector<Remark> &remarks) {
   Wish wish;
   if (scan::PlanAttr plan = op.getPlanAttr()) // written in the spec or the IR
-    wish.given = {plan.getSchedule(), plan.getChunk(),
-                  // 0 leaves the split to the target.
-                  plan.getValueBlock() ? std::optional(plan.getValueBlock())
-                                       : std::nullopt,
-                  plan.getStages(),
-                  plan.getSegments() ? std::optional(plan.getSegments())
-                                     : std::nullopt};
+    wish.given = {
+        plan.getSchedule(), plan.getChunk(),
+        // 0 leaves the split to the target.
+        plan.getValueBlock() ? std::optional(plan.getValueBlock())
+                             : std::nullopt,
+        plan.getStages(),
+        plan.getSegments() ? std::optional(plan.getSegments()) : std::nullopt,
+        plan.getPrepareBlocks() < 0 ? std::nullopt
+                                    : std::optional(plan.getPrepareBlocks())};
   for (const std::string &key : {std::string(), entry.getName().str()})
     if (auto found = options.plans.find(key); found != options.plans.end())
       wish.given = found->second;
-  bool wantsChunks =
-      wish.given.chunk.value_or(1) > 1 || wish.given.segments.value_or(1) > 1;
+  bool wantsChunks = wish.given.chunk.value_or(1) > 1 ||
+                     wish.given.segments.value_or(1) > 1 ||
+                     wish.given.prepareBlocks.value_or(0) > 0;
   if (wantsChunks && !wish.given.schedule)
     wish.given.schedule = scan::Schedule::chunk;
   if (wish.given.schedule == scan::Schedule::recurrent &&
@@ -146,6 +172,8 @@ static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op,
     return entry.emitError("plan: the recurrent schedule does not split "
                            "sequences, found ")
            << *wish.given.segments << " segments";
+  if (failed(checkPrepareBlocks(entry, wish.given, target)))
+    return failure();
   if (wish.given.schedule == scan::Schedule::recurrent &&
       wish.given.chunk.value_or(1) != 1)
     return entry.emitError("plan: the recurrent schedule has chunk 1, found ")
@@ -196,15 +224,17 @@ static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op,
 /// the later ones names of their own.
 static void tellApart(MutableArrayRef<Unit> units) {
   int64_t above = 0;
+  bool isFirst = true;
   for (Unit &unit : units) {
-    int64_t columns = unit.plan.getValueBlock();
-    if (&unit != units.begin())
-      unit.variant = "v" + std::to_string(columns);
+    if (unit.prepareBlocks() > 0)
+      unit.variant = "p" + std::to_string(unit.prepareBlocks());
+    else if (!std::exchange(isFirst, false))
+      unit.variant = "v" + std::to_string(unit.plan.getValueBlock());
     tile::ProgramOp program =
         *unit.module.get().getOps<tile::ProgramOp>().begin();
     if (&unit != &units.back())
-      unit.maxHeads =
-          mostHeadsAtOnce(unit.target.gpu(), program.getValueBlocks());
+      unit.maxHeads = mostHeadsAtOnce(
+          unit.target.gpu(), program.getValueBlocks(), unit.prepareBlocks());
     bool last = unit.maxHeads == INT64_MAX;
     unit.remarks.push_back(std::string("for ") +
                            (last ? "more than " : "up to ") +
@@ -215,9 +245,13 @@ static void tellApart(MutableArrayRef<Unit> units) {
   }
 }
 
-static Remark refusedBlock(int64_t columns, const std::string &whyNot) {
-  std::string what =
-      "value block of " + std::to_string(columns) + " on tensor cores";
+static Remark refusedBlock(scan::PlanAttr plan, const std::string &whyNot) {
+  std::string what = "value block of " + std::to_string(plan.getValueBlock()) +
+                     (plan.getPrepareBlocks() > 0
+                          ? " with " + std::to_string(plan.getPrepareBlocks()) +
+                                " prepare_blocks"
+                          : std::string()) +
+                     " on tensor cores";
   return {"a " + what, "no " + what + ": " + whyNot};
 }
 
@@ -233,9 +267,10 @@ buildTensorCoreUnits(func::FuncOp entry, const targetinfo::Target &target,
     FailureOr<OwningOpRef<ModuleOp>> module = buildTileModule(entry, plan);
     if (failed(module))
       return failure();
-    OwningOpRef<ModuleOp> roles = buildRoles(**module, target.gpu(), whyNot);
+    OwningOpRef<ModuleOp> roles =
+        buildRoles(**module, target.gpu(), plan.getPrepareBlocks(), whyNot);
     if (!roles)
-      declined.push_back(refusedBlock(plan.getValueBlock(), whyNot));
+      declined.push_back(refusedBlock(plan, whyNot));
     else
       units.push_back({entry.getName().str(),
                        target,
@@ -350,9 +385,13 @@ static LogicalResult addSplitUnit(func::FuncOp entry, std::vector<Unit> &units,
   // Wide blocks make maps with less work: what does not depend on the state is
   // prepared once for more columns.
   std::string whyNot;
-  std::optional<Unit> split = splitUnit(units.front(), units.back(), whyNot);
-  if (!split && units.size() > 1)
-    split = splitUnit(units.front(), units.front(), whyNot);
+  auto narrow = llvm::find_if(
+      units, [](const Unit &unit) { return unit.prepareBlocks() == 0; });
+  if (narrow == units.end()) // fixed by the user
+    return success();
+  std::optional<Unit> split = splitUnit(*narrow, units.back(), whyNot);
+  if (!split && &*narrow != &units.back())
+    split = splitUnit(*narrow, *narrow, whyNot);
   if (!split && segments > 1)
     return entry.emitError("plan: cannot be split into ")
            << segments << " segments: " << whyNot;
@@ -361,6 +400,8 @@ static LogicalResult addSplitUnit(func::FuncOp entry, std::vector<Unit> &units,
         {"sequences in segments", "sequences are not split: " + whyNot});
     return success();
   }
+  if (units.front().prepareBlocks() > 0)
+    split->apartHeads = units.front().maxHeads;
   if (segments > 1) {
     split->segments = segments;
     split->remarks = std::move(units.front().remarks);
@@ -378,7 +419,7 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
   FailureOr<bool> serial = admit(entry, op, target, options, remarks);
   if (failed(serial))
     return failure();
-  FailureOr<Wish> wish = wishFor(entry, op, options, remarks);
+  FailureOr<Wish> wish = wishFor(entry, op, target, options, remarks);
   if (failed(wish))
     return failure();
   if (*serial && !op.getMiniBatch())
@@ -400,6 +441,10 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
       if (failed(some))
         return failure();
       found = std::move(*some);
+      if (int64_t blocks = wish->given.prepareBlocks.value_or(0);
+          found.empty() && blocks > 0)
+        return entry.emitError("plan: there is no kernel with ")
+               << blocks << " prepare_blocks: " << whyNot;
     }
     if (found.empty()) {
       auto plain =

@@ -202,7 +202,8 @@ scan::PlanAttr Importer::makePlan(const Entry &entry) {
   return scan::PlanAttr::getChecked(
       [&] { return emitError(locate(plan.loc)); }, builder.getContext(),
       plan.chunked ? scan::Schedule::chunk : scan::Schedule::recurrent,
-      plan.chunk, plan.valueBlock, plan.stages, plan.segments);
+      plan.chunk, plan.valueBlock, plan.stages, plan.segments,
+      plan.prepareBlocks.value_or(-1));
 }
 
 scan::RecurrenceOp Importer::makeRecurrence(func::FuncOp function,

@@ -236,6 +236,8 @@ PlanInfo readPlan(const Node &node) {
   plan.chunk = node.integer("chunk", 1, 1 << 20);
   plan.valueBlock = node.integer("value_block", 1, 1 << 20);
   plan.stages = node.integer("stages", 1, 1024);
+  if (node.has("prepare_blocks"))
+    plan.prepareBlocks = node.integer("prepare_blocks", 0, 16);
   return plan;
 }
 
@@ -364,6 +366,8 @@ ChoiceRow readChoice(const Node &node) {
   row.schedule = node.text("schedule");
   if (node.has("value_block"))
     row.valueBlock = node.integer("value_block", 1, 1 << 20);
+  if (node.has("prepare_blocks"))
+    row.prepareBlocks = node.integer("prepare_blocks", 0, 16);
   if (node.has("segments"))
     row.segments = node.integer("segments", 1, maxSegments);
   const char *machine = row.target == Target::Cuda ? "chip" : "isa";
@@ -398,6 +402,16 @@ void checkChoice(const EntryInfo &entry, const ChoiceRow &row,
   if (row.valueBlock != 0 &&
       std::find(blocks.begin(), blocks.end(), wanted) == blocks.end())
     node.at("value_block", "an integer").fail("one of " + join(blocks));
+  auto prepares = [&](const KernelInfo &kernel) {
+    return kernel.target == row.target &&
+           kernel.plan.schedule == row.schedule &&
+           kernel.plan.valueBlock == row.valueBlock &&
+           kernel.plan.prepareBlocks == row.prepareBlocks;
+  };
+  if (row.prepareBlocks != 0 &&
+      std::none_of(entry.kernels.begin(), entry.kernels.end(), prepares))
+    node.at("prepare_blocks", "an integer")
+        .fail("those of a kernel with the schedule and the value block");
   auto splits = [&](const KernelInfo &kernel) {
     return kernel.target == row.target && kernel.isSplit() &&
            kernel.plan.schedule == row.schedule;

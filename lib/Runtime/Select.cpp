@@ -55,6 +55,7 @@ struct Wanted {
   std::string schedule;
   int64_t valueBlock = 0; // 0: any
   int64_t segments = 1;
+  int64_t prepareBlocks = 0;
 };
 
 /// Why no kernel serves a target, or a pinned schedule of it.
@@ -94,7 +95,8 @@ Result<Wanted> chooseRow(const EntryInfo &entry, Target target,
         pinned.empty() ? sizes.longest <= row.maxSteps : row.schedule == pinned;
     bool isOurs = row.machine.empty() || row.machine == machine;
     if (row.target == target && isOurs && serves && heads <= row.maxHeads)
-      return Wanted{row.schedule, row.valueBlock, row.segments};
+      return Wanted{row.schedule, row.valueBlock, row.segments,
+                    row.prepareBlocks};
   }
   if (!pinned.empty())
     return Wanted{pinned};
@@ -134,11 +136,13 @@ Result<Wanted> choose(const EntryInfo &entry, Target target,
   return wanted;
 }
 
-/// How close a kernel is to what is wanted, below 4. One that splits does so
-/// with any number of segments.
+/// How close a kernel is to what is wanted, below kCloseness. One that splits
+/// does so with any number of segments.
+constexpr int kCloseness = 8;
 int closeness(const KernelInfo &kernel, const Wanted &wanted) {
-  return 2 * (kernel.isSplit() == (wanted.segments > 1)) +
-         (kernel.plan.valueBlock == wanted.valueBlock);
+  return 4 * (kernel.isSplit() == (wanted.segments > 1)) +
+         2 * (kernel.plan.valueBlock == wanted.valueBlock) +
+         (kernel.plan.prepareBlocks == wanted.prepareBlocks);
 }
 
 SelectedKernel selected(const KernelInfo *kernel, const Wanted &wanted) {
@@ -220,7 +224,7 @@ Result<SelectedKernel> selectCpuKernel(const EntryInfo &entry,
     return fits(k) && (pinned.isa.empty() || k.isa == pinned.isa);
   };
   const KernelInfo *kernel = best(entry, wanted, [&](const KernelInfo &k) {
-    return rank(k) ? 4 * rank(k) + closeness(k, *chosen) : 0;
+    return rank(k) ? kCloseness * rank(k) + closeness(k, *chosen) : 0;
   });
   if (kernel)
     return selected(kernel, *chosen);
@@ -252,7 +256,7 @@ Result<SelectedKernel> selectCudaKernel(const EntryInfo &entry,
     return k.target == Target::Cuda && k.plan.schedule == chosen->schedule;
   };
   const KernelInfo *kernel = best(entry, fits, [&](const KernelInfo &k) {
-    return rank(k) ? 4 * rank(k) + closeness(k, *chosen) : 0;
+    return rank(k) ? kCloseness * rank(k) + closeness(k, *chosen) : 0;
   });
   if (kernel)
     return selected(kernel, *chosen);

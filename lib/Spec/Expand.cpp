@@ -33,6 +33,8 @@ static ordered_json toJson(const Plan &plan) {
                        {"stages", plan.stages}};
   if (plan.segments != 0)
     json["segments"] = plan.segments;
+  if (plan.prepareBlocks)
+    json["prepare_blocks"] = *plan.prepareBlocks;
   return json;
 }
 

@@ -403,6 +403,13 @@ bool ModelBuilder::readPlan(const JsonNode &node, Plan &plan) {
                   "the recurrent schedule does not split sequences, found " +
                       llvm::Twine(plan.segments) + " segments");
   }
+  if (const JsonNode *blocks = node.find("prepare_blocks")) {
+    plan.prepareBlocks = blocks->integer();
+    if (!plan.chunked && *plan.prepareBlocks > 0)
+      return fail(blocks->loc,
+                  "the recurrent schedule prepares nothing, found " +
+                      llvm::Twine(*plan.prepareBlocks) + " prepare_blocks");
+  }
   return true;
 }
 

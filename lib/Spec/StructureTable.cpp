@@ -100,7 +100,9 @@ const Shape *SpecStructure::makePlan() {
        "value columns of a work item; 0: all"},
       {"stages", count(1, 16), false, "stages of buffering"},
       {"segments", count(0, 4096), false,
-       "segments that a sequence is split into; 0: as the table says"}};
+       "segments that a sequence is split into; 0: as the table says"},
+      {"prepare_blocks", count(0, 2), false,
+       "thread blocks that only prepare, beside those of a head's values"}};
   Shape *entryPlan = make(kObject);
   entryPlan->def = "plan";
   entryPlan->fields = fields;

@@ -17,12 +17,13 @@ struct Chip {
   double bandwidth, peakF32, peakBF16;
   TensorCores cores;
   int minimumPtx, defaultPtx;
+  int64_t clustersOfThree = 0, clustersOfFour = 0;
 };
 } // namespace
 
 // Shared memory is what one block may opt in to; 1 KiB of a multiprocessor's
 // is the system's. Part: A100, A40, L40, H200, H200, B200, B200, B300, RTX
-// 5090.
+// 5090. Clusters: by an occupancy query on an H200.
 static constexpr Chip chips[] = {
     {"sm_80", 80, 163, 108, 2.0e12, 19.5e12, 312e12, TensorCores::MmaSync, 70,
      70},
@@ -32,7 +33,8 @@ static constexpr Chip chips[] = {
      78},
     {"sm_90", 90, 227, 132, 4.8e12, 67e12, 989e12, TensorCores::MmaSync, 78,
      78},
-    {"sm_90a", 90, 227, 132, 4.8e12, 67e12, 989e12, TensorCores::Wgmma, 80, 80},
+    {"sm_90a", 90, 227, 132, 4.8e12, 67e12, 989e12, TensorCores::Wgmma, 80, 80,
+     39, 30},
     {"sm_100", 100, 227, 148, 8.0e12, 75e12, 2250e12, TensorCores::MmaSync, 86,
      86},
     {"sm_100a", 100, 227, 148, 8.0e12, 75e12, 2250e12, TensorCores::Tcgen05, 86,
@@ -70,9 +72,18 @@ std::optional<GPUInfo> prism::targetinfo::lookupChip(StringRef name) {
     info.tensorCores = chip.cores;
     info.minimumPtx = chip.minimumPtx;
     info.ptxVersion = chip.defaultPtx;
+    info.clustersOfThree = chip.clustersOfThree;
+    info.clustersOfFour = chip.clustersOfFour;
     return info;
   }
   return std::nullopt;
+}
+
+int64_t GPUInfo::clustersAtOnce(int64_t blocks) const {
+  return blocks <= 2   ? multiprocessors / blocks
+         : blocks == 3 ? clustersOfThree
+         : blocks == 4 ? clustersOfFour
+                       : 0;
 }
 
 int64_t prism::targetinfo::peakFlopsPerCycle(StringRef level,

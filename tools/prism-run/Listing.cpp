@@ -23,6 +23,10 @@ static std::string listArgument(const ArgumentInfo &argument, size_t width) {
          "\n";
 }
 
+static std::string preparing(int64_t blocks) {
+  return blocks == 0 ? "" : ", prepare blocks " + std::to_string(blocks);
+}
+
 std::string describe(const KernelInfo &kernel) {
   const PlanInfo &plan = kernel.plan;
   bool cuda = kernel.target == Target::Cuda;
@@ -30,8 +34,8 @@ std::string describe(const KernelInfo &kernel) {
                      (cuda ? kernel.chip : kernel.isa) + ", schedule " +
                      plan.schedule + " (chunk " + std::to_string(plan.chunk) +
                      ", value block " + std::to_string(plan.valueBlock) +
-                     ", stages " + std::to_string(plan.stages) + "), matmul " +
-                     kernel.matmul;
+                     preparing(plan.prepareBlocks) + ", stages " +
+                     std::to_string(plan.stages) + "), matmul " + kernel.matmul;
   if (kernel.isSplit())
     text += ", splits sequences in " +
             std::to_string(kernel.before.size() + 1) + " launches";
@@ -58,7 +62,8 @@ static std::string listChoice(const EntryInfo &entry, Target target) {
       text += "on " + row.machine + " ";
     text += row.schedule;
     if (row.valueBlock != 0)
-      text += " (value block " + std::to_string(row.valueBlock) + ")";
+      text += " (value block " + std::to_string(row.valueBlock) +
+              preparing(row.prepareBlocks) + ")";
     if (row.segments > 1)
       text += " in " + std::to_string(row.segments) + " segments";
     if (row.maxSteps != INT64_MAX)

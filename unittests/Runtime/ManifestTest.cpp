@@ -137,6 +137,12 @@ TEST(Manifest, SaysWhatIsWrong) {
       {"\"value_block\": 4 }", "\"value_block\": 0 }",
        "/entries/0/choice/1/value_block: expected an integer from 1 to "
        "1048576, found 0"},
+      {"\"value_block\": 4 }", "\"value_block\": 4, \"prepare_blocks\": 1 }",
+       "/entries/0/choice/1/prepare_blocks: expected those of a kernel with "
+       "the schedule and the value block, found 1"},
+      {"\"value_block\": 4 }", "\"value_block\": 4, \"prepare_blocks\": 17 }",
+       "/entries/0/choice/1/prepare_blocks: expected an integer from 0 to 16, "
+       "found 17"},
       {"\"max_heads\": 66", "\"max_heads\": -1",
        "/entries/0/choice/1/max_heads: expected an integer from 0 to "
        "9223372036854775807, found -1"},

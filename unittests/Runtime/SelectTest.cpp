@@ -136,6 +136,27 @@ TEST(Select, ByHeads) {
   EXPECT_EQ(symbol(1, 23, 90, "chunk"), "c64");
 }
 
+TEST(Select, ByPrepareBlocks) {
+  EntryInfo entry = entryWithValueBlocks(); // of 3 value heads
+  entry.kernels.push_back(entry.kernels[6]);
+  entry.kernels.back().symbol = "p64";
+  entry.kernels.back().plan.prepareBlocks = 1;
+  ChoiceRow row{Target::Cuda, INT64_MAX, 39, "chunk", 64};
+  row.prepareBlocks = 1;
+  entry.choice.insert(entry.choice.begin() + 1, row);
+  auto symbol = [&](int64_t sequences, int chip) {
+    Sizes sizes = steps(16);
+    sizes.sequences = sequences;
+    return (*selectCudaKernel(entry, sizes, chip))->symbol;
+  };
+  EXPECT_EQ(symbol(13, 90), "p64");
+  EXPECT_EQ(symbol(14, 90), "c64");
+  EXPECT_EQ(symbol(13, 80), "c80"); // of another chip's row
+  // The value block counts for more.
+  entry.choice[1].valueBlock = 128;
+  EXPECT_EQ(symbol(13, 90), "c128");
+}
+
 TEST(Select, RowsOfAMachine) {
   EntryInfo entry = entryWithValueBlocks();
   ChoiceRow own{Target::Cuda, INT64_MAX, INT64_MAX, "recurrent"};

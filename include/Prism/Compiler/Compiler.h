@@ -29,6 +29,8 @@ struct PlanOverride {
   std::optional<int64_t> chunk, valueBlock, stages;
   /// Of a sequence; 1: it is not split.
   std::optional<int64_t> segments = std::nullopt;
+  /// Thread blocks that only prepare for those of a head's values.
+  std::optional<int64_t> prepareBlocks = std::nullopt;
 };
 
 struct CompileOptions {
@@ -79,8 +81,15 @@ struct Unit {
   std::vector<Unit> before = {};
   /// Into how many, where the user fixed it; else the decision table says.
   std::optional<int64_t> segments = std::nullopt;
+  /// Up to so many sequences x value heads, whole ones have blocks that only
+  /// prepare.
+  int64_t apartHeads = 0;
 
   bool isSplit() const { return !before.empty(); }
+  /// Thread blocks that only prepare, beside those of a head's values.
+  int64_t prepareBlocks() const {
+    return std::max<int64_t>(0, plan.getPrepareBlocks());
+  }
 };
 
 /// Up to so many steps, sequences are split into segments by the number of

@@ -61,7 +61,7 @@ struct Split {
 /// What a plan comes to.
 struct Plan {
   std::string schedule;
-  int64_t chunk = 1, valueBlock = 0;
+  int64_t chunk = 1, valueBlock = 0, prepareBlocks = 0;
   std::string products; // "IEEE f32"
   double flops = 0, intensity = 0;
   std::vector<std::pair<std::string, int64_t>> roles; // with their warps

@@ -130,6 +130,7 @@ struct Plan {
   int64_t valueBlock = 0;
   int64_t stages = 1;
   int64_t segments = 0;
+  std::optional<int64_t> prepareBlocks = std::nullopt;
   SourceLoc loc;
 };
 

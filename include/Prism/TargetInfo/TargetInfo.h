@@ -36,12 +36,20 @@ struct GPUInfo {
   int64_t registersPerMultiprocessor = 65536;
   int64_t warpSize = 32;
   int64_t multiprocessors = 0; // of the largest part with this chip
-  double memoryBandwidth = 0;  // bytes per second, datasheet of that part
-  double peakF32 = 0;          // FLOP per second of its FMA units, datasheet
-  double peakBF16 = 0; // of its tensor cores, dense, f32 sums, datasheet
+  /// Clusters of 3 and of 4 blocks that run at once, each block on a
+  /// multiprocessor of its own: those of a cluster are of one group of
+  /// multiprocessors, which do not all have as many. 0: no clusters.
+  int64_t clustersOfThree = 0, clustersOfFour = 0;
+  double memoryBandwidth = 0; // bytes per second, datasheet of that part
+  double peakF32 = 0;         // FLOP per second of its FMA units, datasheet
+  double peakBF16 = 0;        // of its tensor cores, dense, f32 sums, datasheet
   TensorCores tensorCores = TensorCores::None;
   int minimumPtx = 0; // major * 10 + minor
   int ptxVersion = 0; // to emit; at least minimumPtx
+
+  /// Clusters of so many blocks that run at once, as above; pairs always find
+  /// multiprocessors. 0 for sizes that are not known.
+  int64_t clustersAtOnce(int64_t blocks) const;
 };
 
 /// One --target: the CPU at one or several instruction set levels, or a GPU.

@@ -30,11 +30,15 @@ std::string explain::workInWords(const Recurrence &recurrence) {
 }
 
 std::string explain::planInWords(const Plan &plan) {
-  return formatv("schedule {0}, chunk {1}, {2}", plan.schedule, plan.chunk,
-                 plan.valueBlock == 0
-                     ? "all value columns in one work item"
-                     : "blocks of " + std::to_string(plan.valueBlock) +
-                           " value columns");
+  std::string text = formatv(
+      "schedule {0}, chunk {1}, {2}", plan.schedule, plan.chunk,
+      plan.valueBlock == 0
+          ? "all value columns in one work item"
+          : "blocks of " + std::to_string(plan.valueBlock) + " value columns");
+  if (plan.prepareBlocks > 0)
+    text += formatv(", clusters with {0} that only prepare{1}",
+                    plan.prepareBlocks, plan.prepareBlocks == 1 ? "s" : "");
+  return text;
 }
 
 std::string explain::costInWords(const Plan &plan) {

@@ -137,6 +137,19 @@ emitShared(ProgramOp program, const GPUOptions &options, StringRef symbol) {
   return info;
 }
 
+/// The item of a block: those of a cluster's blocks of values follow each
+/// other, and blocks behind them, which only prepare, have no columns: they
+/// take the first of these for their own.
+static Value itemOfBlock(ScalarBuilder &b, Value block, const RolesPlan &plan) {
+  if (plan.prepareBlocks == 0)
+    return block;
+  Value rank = b.remainder(block, plan.cluster());
+  Value column =
+      b.select(b.below(rank, b.i64(plan.valueBlocks)), rank, b.i64(0));
+  return b.add(b.mul(b.divide(block, plan.cluster()), b.i64(plan.valueBlocks)),
+               column);
+}
+
 static GPUKernelInfo emitRoleKernel(ProgramOp program, RolesPlan &plan,
                                     StringRef symbol) {
   GPUKernelInfo info;
@@ -145,7 +158,9 @@ static GPUKernelInfo emitRoleKernel(ProgramOp program, RolesPlan &plan,
   ScalarBuilder b(program.getLoc(), program.getContext());
   KernelBuilder kernel(program, b);
   LLVM::LLVMFuncOp function = kernel.createKernel(
-      symbol, info.threads, plan.maps.all().size(), plan.cluster);
+      symbol, info.threads, plan.maps.all().size(), plan.cluster());
+  info.blocksPerHead =
+      program.getValueBlocks() / plan.valueBlocks * plan.cluster();
   for (const TensorMap &map : plan.maps.all())
     info.tensorMaps.push_back(
         {program.getArgument_(map.argument).getName().str(), map.rows,
@@ -157,7 +172,7 @@ static GPUKernelInfo emitRoleKernel(ProgramOp program, RolesPlan &plan,
   Value memory =
       sharedMemory(b, program->getParentOfType<ModuleOp>(), kSwizzleBytes);
   kernel.setScratch(memory);
-  kernel.enterItem(kernel.block());
+  kernel.enterItem(itemOfBlock(b, kernel.block(), plan));
   emitRoles(kernel, b, plan, memory);
   kernel.finish();
   info.sharedBytes = plan.bytes();
@@ -241,6 +256,8 @@ static FailureOr<GPUKernelInfo> finishConversion(ProgramOp program,
     return program.emitOpError("cannot be launched: ") << whyNot;
   }
   info.symbol = symbol.str();
+  if (info.strategy != Strategy::Roles)
+    info.blocksPerHead = program.getValueBlocks();
   program.erase();
   return info;
 }

@@ -161,6 +161,8 @@ static Json toJson(const runtime::KernelInfo &kernel) {
                   {"chunk", kernel.plan.chunk},
                   {"value_block", kernel.plan.valueBlock},
                   {"stages", kernel.plan.stages}};
+  if (kernel.plan.prepareBlocks != 0)
+    json["plan"]["prepare_blocks"] = kernel.plan.prepareBlocks;
   json["value_blocks"] = kernel.valueBlocks;
   json["workspace"] = kernel.workspace;
   json["matmul"] = kernel.matmul;
@@ -218,6 +220,8 @@ std::string prism::printManifest(const Bundle &bundle) {
       json["schedule"] = row.schedule;
       if (row.valueBlock != 0)
         json["value_block"] = row.valueBlock;
+      if (row.prepareBlocks != 0)
+        json["prepare_blocks"] = row.prepareBlocks;
       if (row.segments > 1)
         json["segments"] = row.segments;
       choice.push_back(json);

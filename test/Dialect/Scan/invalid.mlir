@@ -706,6 +706,18 @@ func.func private @f() attributes {plan = #scan.plan<schedule = recurrent, chunk
 
 // -----
 
+// [P7] too many blocks that prepare
+// expected-error@+1 {{[P7] prepare_blocks must lie in 0..2, or be -1 (left to the compiler), found 3}}
+func.func private @f() attributes {plan = #scan.plan<schedule = chunk, chunk = 64, value_block = 64, stages = 1, prepare_blocks = 3>}
+
+// -----
+
+// [P8] chunks are prepared
+// expected-error@+1 {{[P8] the recurrent schedule prepares nothing, found 1 prepare_blocks}}
+func.func private @f() attributes {plan = #scan.plan<schedule = recurrent, chunk = 1, value_block = 0, stages = 1, prepare_blocks = 1>}
+
+// -----
+
 // [A1] a name
 // expected-error@+1 {{[A1] scan.entry expects a string, not empty, found 1 : i64}}
 func.func private @f() attributes {scan.entry = 1}

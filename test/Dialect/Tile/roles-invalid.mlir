@@ -130,3 +130,52 @@ tile.program @kept() heads 1 values 8 block 8 chunk 4 {
   }
   tile.return
 }
+
+// -----
+
+tile.program @in_no_block() heads 1 values 16 block 8 chunk 4 {
+  // expected-error @+1 {{'tile.role' op runs apart in at least one block, found -1}}
+  tile.role "prepare" warps 4 cluster 2 apart -1 {
+  }
+  tile.return
+}
+
+// -----
+
+tile.program @both_ways() heads 1 values 16 block 8 chunk 4 {
+  tile.role "load" warps 4 cluster 2 apart 1 {
+  }
+  // expected-error @+1 {{'tile.role' op is shared by the blocks of a cluster that has blocks of its own for what they share}}
+  tile.role "prepare" warps 4 cluster 2 {
+  }
+  tile.return
+}
+
+// -----
+
+tile.program @of_two_sizes() heads 1 values 16 block 8 chunk 4 {
+  // expected-error @+1 {{'tile.role' op runs in 1 blocks beside 2, another role in 2 beside 2}}
+  tile.role "load" warps 4 cluster 2 apart 1 {
+  }
+  tile.role "prepare" warps 4 cluster 2 apart 2 {
+  }
+  tile.return
+}
+
+// -----
+
+tile.program @from_values(%a: !tile.view<?xf32> as <name = "a", axes = "bth", heads = 1, role = "input", optional = false>)
+    heads 1 values 16 block 8 chunk 4 {
+  %c0 = arith.constant 0 : index
+  %channel = tile.channel : <1 x (tensor<4xf32>)>
+  tile.role "load" warps 4 {
+    %x = tile.load %a[%c0] : <?xf32> -> tensor<4xf32>
+    tile.send %x to %channel : tensor<4xf32> to !tile.channel<1 x (tensor<4xf32>)>
+  }
+  tile.role "prepare" warps 4 cluster 2 apart 1 {
+    // expected-error @+1 {{'tile.receive' op stands in a role that runs apart, and 'load', which sends this, does not}}
+    %x = tile.receive %channel : !tile.channel<1 x (tensor<4xf32>)>
+    tile.release %channel : !tile.channel<1 x (tensor<4xf32>)>
+  }
+  tile.return
+}

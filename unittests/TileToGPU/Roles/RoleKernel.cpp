@@ -34,7 +34,8 @@ static std::unique_ptr<MLIRContext> makeContext() {
 }
 
 RoleKernel::RoleKernel(const std::string &text,
-                       std::optional<int64_t> valueBlock, int64_t segments)
+                       std::optional<int64_t> valueBlock, int64_t segments,
+                       int64_t prepareBlocks)
     : context(makeContext()), segments(segments) {
   spec::SpecDiagnostic diagnostic;
   FailureOr<spec::Spec> model = spec::readSpec(text, "test.json", diagnostic);
@@ -46,7 +47,7 @@ RoleKernel::RoleKernel(const std::string &text,
   entry = *module->getOps<func::FuncOp>().begin();
   CompileOptions options;
   options.plans[""] = {scan::Schedule::chunk, std::nullopt, valueBlock,
-                       std::nullopt, segments};
+                       std::nullopt,          segments,     prepareBlocks};
   std::string error;
   auto target = targetinfo::parseTarget("cuda:sm_90a", error);
   auto units = buildUnits(entry, *target, options);
@@ -76,7 +77,6 @@ bool RoleKernel::addLaunch(Unit &unit, bool onTensorCores) {
   Launch launch;
   launch.module = std::move(onTensorCores ? unit.roles : unit.module);
   tile::ProgramOp program = *launch.module->getOps<tile::ProgramOp>().begin();
-  launch.valueBlocks = program.getValueBlocks();
   launch.items = itemsOf(program);
   tiletogpu::GPUOptions options;
   options.target = unit.target.gpu();
@@ -95,6 +95,7 @@ bool RoleKernel::addLaunch(Unit &unit, bool onTensorCores) {
     EXPECT_TRUE(info.locate(launch.tensorMaps.back(), intermediates.size()))
         << box.argument;
   }
+  launch.valueBlocks = made->blocksPerHead;
   launch.threads = made->threads;
   launch.sharedBytes = made->sharedBytes;
   launch.function = launch.module->lookupSymbol<LLVM::LLVMFuncOp>("kernel");

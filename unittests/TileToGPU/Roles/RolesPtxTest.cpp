@@ -24,6 +24,7 @@ struct Budget {
   const char *io = "bf16";
   int64_t valueBlock = 64;
   int spilled = 0; ///< bytes, stored and loaded each
+  int64_t prepareBlocks = 0;
 };
 
 const Budget kBudgets[] = {
@@ -55,6 +56,9 @@ const Budget kBudgets[] = {
     {"gated_deltanet", 128, 128, 384, 168, 216608, "f16"},
     {"retnet", 128, 128, 512, 128, 198192, "f16", 128},
     {"gated_deltanet", 128, 128, 512, 128, 216624, "f16", 128, 92},
+    // Blocks that only prepare.
+    {"gated_deltanet", 128, 128, 512, 128, 230464, "bf16", 64, 0, 1},
+    {"gated_deltanet", 128, 128, 256, 255, 227000, "bf16", 64, 0, 2},
 };
 
 class Assembled : public testing::TestWithParam<Budget> {};
@@ -66,7 +70,8 @@ TEST_P(Assembled, UsesTensorCoresWithinItsBudget) {
   model.keys = budget.keys;
   model.values = budget.values;
   model.io = budget.io;
-  RoleKernel kernel(specOf(model), budget.valueBlock);
+  RoleKernel kernel(specOf(model), budget.valueBlock, /*segments=*/1,
+                    budget.prepareBlocks);
   ASSERT_EQ(kernel.whyNot(), "");
   EXPECT_EQ(kernel.threads(), budget.threads);
   EXPECT_LE(kernel.sharedBytes(), budget.sharedBytes);
@@ -80,9 +85,11 @@ TEST_P(Assembled, UsesTensorCoresWithinItsBudget) {
         "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::"
         "complete_tx::bytes",
         "mbarrier.arrive.expect_tx", ".param .align 64 .b8 kernel_param_0",
-        "mbarrier.try_wait.parity", "setmaxnreg.inc", "setmaxnreg.dec",
-        "stmatrix.sync.aligned"})
+        "mbarrier.try_wait.parity", "setmaxnreg.dec", "stmatrix.sync.aligned"})
     EXPECT_NE(ptx->find(instruction), std::string::npos) << instruction;
+  // 256 threads start with all that they may have.
+  EXPECT_EQ(ptx->find("setmaxnreg.inc") == std::string::npos,
+            budget.threads == 256);
   std::string io = budget.io;
   EXPECT_NE(ptx->find("k16.f32." + io + "." + io), std::string::npos);
   EXPECT_EQ(ptx->find(".extern .func"), std::string::npos);
@@ -99,13 +106,15 @@ TEST_P(Assembled, UsesTensorCoresWithinItsBudget) {
   EXPECT_LE(assembled->resources.registers, budget.registers);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Assembled, testing::ValuesIn(kBudgets),
-                         [](const testing::TestParamInfo<Budget> &info) {
-                           const Budget &budget = info.param;
-                           return std::string(budget.model) + "_" +
-                                  std::to_string(budget.keys) + "_" +
-                                  budget.io + "_in_" +
-                                  std::to_string(budget.valueBlock);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Models, Assembled, testing::ValuesIn(kBudgets),
+    [](const testing::TestParamInfo<Budget> &info) {
+      const Budget &budget = info.param;
+      return std::string(budget.model) + "_" + std::to_string(budget.keys) +
+             "_" + budget.io + "_in_" + std::to_string(budget.valueBlock) +
+             (budget.prepareBlocks
+                  ? "_and_" + std::to_string(budget.prepareBlocks)
+                  : "");
+    });
 
 } // namespace

@@ -58,6 +58,8 @@ struct GPUKernelInfo {
   int64_t threads = 0;
   int64_t sharedBytes = 0;
   int64_t itemsPerBlock = 1;
+  /// Blocks of values, and those that only prepare for them.
+  int64_t blocksPerHead = 1;
   Strategy strategy = Strategy::Shared;
   /// Behind the words, in this order.
   std::vector<TensorMapBox> tensorMaps;

@@ -48,7 +48,8 @@ void ComputeRole::claimScratch() {
 Value ComputeRole::scratch(int64_t bytes, int64_t alignment) {
   int64_t teams = teamsOf(role.role);
   bytes = llvm::alignTo(bytes, alignment);
-  Value first = in.advance(memory, plan.allocate(bytes * teams, alignment));
+  Value first =
+      in.advance(memory, plan.allocate(bytes * teams, alignment, isApart()));
   return teams > 1 ? in.advance(first, b.mul(team, b.i32(bytes))) : first;
 }
 
@@ -85,9 +86,10 @@ void ComputeRole::defineFrom(ValueRange structs, ValueRange tiles) {
 void ComputeRole::emitLoop(scf::ForOp loop) {
   Value lower = kernel.scalars.lookup(loop.getLowerBound()),
         step = kernel.scalars.lookup(loop.getStep());
+  Turns own = ports.turnsOfBlock(lower, step);
   auto [first, stride] =
-      isShared() ? turnsOf(b, lower, step, rank, plan.cluster)
-                 : turnsOf(b, lower, step, team, teamsOf(role.role));
+      isShared() ? turnsOf(b, lower, step, rank, plan.valueBlocks)
+                 : turnsOf(b, own.first, own.stride, team, teamsOf(role.role));
   SmallVector<Value> start = structsOf(loop.getInitArgs());
   size_t carried = start.size();
   delayed.store = storeToDelay(loop);
@@ -104,7 +106,7 @@ void ComputeRole::emitLoop(scf::ForOp loop) {
     Value n =
         arith::DivUIOp::create(b, arith::SubIOp::create(b, at, lower), step);
     n = arith::IndexCastOp::create(b, b.getI32Type(), n);
-    ports.beginIteration(n);
+    ports.beginIteration(n, ports.ownNumber(n));
     lane = in.opaque(lane);
     if (isShared())
       passOthersTurns(loop, n);
@@ -142,7 +144,7 @@ void ComputeRole::passOthersTurns(scf::ForOp loop, Value n) {
   if (llvm::none_of(loop.getOps<ReceiveOp>(), passes))
     return;
   Value leads = b.both(in.equals(warp, 0), in.equals(lane, 0));
-  for (int64_t back = plan.cluster - 1; back > 0; --back) {
+  for (int64_t back = plan.valueBlocks - 1; back > 0; --back) {
     // Before the first iteration there are none.
     Value there =
         arith::CmpIOp::create(b, arith::CmpIPredicate::uge, n, b.i32(back));
@@ -160,7 +162,8 @@ void ComputeRole::passOthersTurns(scf::ForOp loop, Value n) {
   bool isSeenNow =
       llvm::any_of(loop.getOps<ReceiveOp>(), [&](ReceiveOp receive) {
         int64_t slots = receive.getChannel().getType().getSlots();
-        return passes(receive) && slots % plan.cluster && slots <= plan.cluster;
+        return passes(receive) && slots % plan.valueBlocks &&
+               slots <= plan.valueBlocks;
       });
   if (isSeenNow)
     roleBarrier();
@@ -261,7 +264,7 @@ void ComputeRole::emitSend(SendOp send) {
     writePowers(matrix.powers, ports.powersOf(channel, i));
   }
   finishInversions(send);
-  if (!isShared())
+  if (!plan.channels.at(channel).isShared())
     return ports.publish(channel);
   in.fenceForAsync();
   roleBarrier();

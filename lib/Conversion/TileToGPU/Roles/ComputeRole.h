@@ -103,7 +103,11 @@ private:
   void emitLoop(mlir::scf::ForOp loop);
   void emitBody(mlir::scf::ForOp loop);
   void passOthersTurns(mlir::scf::ForOp loop, mlir::Value n);
-  bool isShared() const { return tile::RoleOp(role.role).getCluster() > 1; }
+  /// Blocks of values take turns in it.
+  bool isShared() const {
+    return tile::RoleOp(role.role).getCluster() > 1 && !isApart();
+  }
+  bool isApart() const { return tile::RoleOp(role.role).isApart(); }
   llvm::SmallVector<mlir::Value> structsOf(mlir::ValueRange tiles);
   void defineFrom(mlir::ValueRange structs, mlir::ValueRange tiles);
   void emitOp(mlir::Operation *op);

@@ -18,11 +18,29 @@ static constexpr int64_t kLanes = 32;
 // Turns
 //===----------------------------------------------------------------------===//
 
+/// Whether teams of a receiver read a channel: which of its slots is given back
+/// first is then open.
+static bool isReadByTeams(Value channel) {
+  return llvm::any_of(channel.getUsers(), [](Operation *user) {
+    return isa<ReceiveOp>(user) && teamsOf(user->getParentOfType<RoleOp>()) > 1;
+  });
+}
+
 int64_t prism::tiletogpu::loadTeamsOf(RoleOp role) {
-  int64_t teams = role.getWarps();
+  int64_t most = role.getWarps();
   for (auto send : loopOf(role).getOps<SendOp>())
-    teams = std::min(teams, send.getChannel().getType().getSlots());
-  return llvm::bit_floor(uint64_t(teams));
+    most = std::min(most, send.getChannel().getType().getSlots());
+  auto fits = [&](int64_t teams) {
+    return llvm::all_of(loopOf(role).getOps<SendOp>(), [&](SendOp send) {
+      return send.getChannel().getType().getSlots() % teams == 0 ||
+             !isReadByTeams(send.getChannel());
+    });
+  };
+  int64_t teams = llvm::bit_floor(uint64_t(most));
+  if (!fits(teams))
+    for (teams = most; !fits(teams);)
+      --teams;
+  return teams;
 }
 
 /// Blocks that load only for their own turns: those of the one role that
@@ -41,23 +59,33 @@ int64_t prism::tiletogpu::turnsOfLoads(Value channel) {
 
 void LoadRole::emit() {
   scf::ForOp loop = loopOf(role);
-  int64_t teams = loadTeamsOf(role);
-  warpsOfTeam = role.getWarps() / teams;
+  int64_t warps = role.getWarps(), teams = loadTeamsOf(role);
+  warpsOfTeam = warps / teams;
   for (Operation &op : role.getBody().getOps())
     if (&op != loop.getOperation())
       kernel.cloneScalarOp(&op);
+  OpBuilder::InsertionGuard guard(b);
+  if (teams * warpsOfTeam < warps) { // no team has the others
+    auto busy = scf::IfOp::create(b, b.below(warp, b.i32(teams * warpsOfTeam)));
+    b.setInsertionPointToStart(busy.thenBlock());
+  }
+  emitLoop(loop, teams);
+}
+
+void LoadRole::emitLoop(scf::ForOp loop, int64_t teams) {
   Value lower = kernel.scalars.lookup(loop.getLowerBound()),
         step = kernel.scalars.lookup(loop.getStep());
   Value team = b.divide(warp, warpsOfTeam);
   warp = b.remainder(warp, warpsOfTeam);
-  auto [first, stride] = turnsOf(b, lower, step, team, teams);
+  Turns own = ports.turnsOfBlock(lower, step);
+  auto [first, stride] = turnsOf(b, own.first, own.stride, team, teams);
   auto made = scf::ForOp::create(
       b, first, kernel.scalars.lookup(loop.getUpperBound()), stride, team);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(made.getBody());
   kernel.scalars.map(loop.getInductionVar(), made.getInductionVar());
   Value n = made.getRegionIterArg(0);
-  ports.beginIteration(n);
+  ports.beginIteration(n, n);
   lane = in.opaque(lane);
   emitIteration(loop);
   scf::YieldOp::create(b, b.add(n, b.i32(teams)));

@@ -7,7 +7,8 @@
 // a warp can wait for its own copies and make them visible to products. There
 // are at most as many teams as a channel has slots: barriers tell only odd
 // phases from even ones, so a team must not be so far ahead as to wait for a
-// slot's next round but one.
+// slot's next round but one. Where teams read, which give slots back in any
+// order, each slot is one loading team's.
 //
 // A matrix goes by the fastest of three ways that serves it:
 //
@@ -43,6 +44,7 @@ public:
   void emit();
 
 private:
+  void emitLoop(mlir::scf::ForOp loop, int64_t teams);
   void emitIteration(mlir::scf::ForOp loop);
   struct Message {
     mlir::Value channel;

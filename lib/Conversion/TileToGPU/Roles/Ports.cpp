@@ -7,15 +7,26 @@
 using namespace mlir;
 using namespace prism::tiletogpu;
 
-void Ports::beginIteration(Value n) {
+Turns Ports::turnsOfBlock(Value lower, Value step) {
+  return apart ? turnsOf(b, lower, step, apart, plan.prepareBlocks)
+               : Turns{lower, step};
+}
+
+Value Ports::ownNumber(Value n) {
+  return apart ? b.divide(n, plan.prepareBlocks) : n;
+}
+
+void Ports::beginIteration(Value n, Value own) {
   iteration = n;
+  ownIteration = own;
   turns.clear();
 }
 
 Ports::Turn &Ports::turnOf(Value channel) {
   Turn &turn = turns[channel];
   if (!turn.base)
-    turn = makeTurn(channel, iteration);
+    turn = makeTurn(channel, plan.channels.at(channel).isApart ? ownIteration
+                                                               : iteration);
   return turn;
 }
 
@@ -79,13 +90,21 @@ void Ports::publishWithoutFence(Value channel) {
 
 void Ports::publishToCluster(Value channel, Value rank) {
   const ChannelPlan &c = plan.channels.at(channel);
-  Turn &turn = turnOf(channel);
-  in.arrive(turn.barrier);
-  for (int64_t ahead = 1; ahead < c.cluster; ++ahead) {
-    Value other = b.remainder(b.add(rank, b.i32(ahead)), c.cluster);
-    in.announceAt(turn.barrier, other, c.messageBytes);
-    in.copyTo(other, turn.base, c.messageBytes, turn.barrier);
+  if (c.firstSender > 0) {
+    for (int64_t other = 0; other < c.receivers; ++other)
+      copyTo(channel, b.i32(other));
+    return;
   }
+  in.arrive(turnOf(channel).barrier);
+  for (int64_t ahead = 1; ahead < c.receivers; ++ahead)
+    copyTo(channel, b.remainder(b.add(rank, b.i32(ahead)), c.receivers));
+}
+
+void Ports::copyTo(Value channel, Value rank) {
+  int64_t bytes = plan.channels.at(channel).messageBytes;
+  Turn &turn = turnOf(channel);
+  in.announceAt(turn.barrier, rank, bytes);
+  in.copyTo(rank, turn.base, bytes, turn.barrier);
 }
 
 void Ports::pass(Value channel, Value n, int64_t warps) {
@@ -102,8 +121,10 @@ void Ports::release(ArrayRef<Value> channels) {
   for (Value channel : channels) {
     const ChannelPlan &c = plan.channels.at(channel);
     Value empty = in.advance(turnOf(channel).barrier, c.slots * 8);
-    arrivals.push_back(
-        {empty, c.cluster > 1 ? b.remainder(iteration, c.cluster) : Value()});
+    Value sender;
+    if (c.isShared())
+      sender = b.add(b.remainder(iteration, c.senders), b.i32(c.firstSender));
+    arrivals.push_back({empty, sender});
   }
   OpBuilder::InsertionGuard guard(b);
   enterOneLane(b, in, lane);

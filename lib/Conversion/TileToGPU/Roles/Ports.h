@@ -14,6 +14,10 @@
 // the number of slots is a multiple of the blocks', a slot has one sender,
 // which waits on its own `empty`, where the receivers of all blocks arrive.
 //
+// Where blocks of their own run that role, iteration n is done by the n mod
+// p-th of these p, whose message is copied to the blocks of values. Channels
+// within a block that only prepares count its own iterations alone.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef PRISM_LIB_CONVERSION_TILETOGPU_ROLES_PORTS_H
@@ -26,12 +30,18 @@ namespace prism::tiletogpu {
 
 class Ports {
 public:
+  /// `apart`: number, i32, of the block among those that only prepare, of a
+  /// role that runs there; else null.
   Ports(ScalarBuilder &b, Instructions &in, const RolesPlan &plan,
-        mlir::Value memory, mlir::Value lane)
-      : b(b), in(in), plan(plan), memory(memory), lane(lane) {}
+        mlir::Value memory, mlir::Value lane, mlir::Value apart)
+      : b(b), in(in), plan(plan), memory(memory), lane(lane), apart(apart) {}
 
-  /// `n`: number of the iteration, i32.
-  void beginIteration(mlir::Value n);
+  /// Which iterations of a loop are this block's.
+  Turns turnsOfBlock(mlir::Value lower, mlir::Value step);
+  /// `n`: number of the iteration, i32; `own`: among the block's own.
+  void beginIteration(mlir::Value n, mlir::Value own);
+  /// Of iteration n among all, its number among the block's own.
+  mlir::Value ownNumber(mlir::Value n);
   /// Sender: waits once an iteration for an empty slot.
   void acquire(mlir::Value channel);
   /// Receiver: waits for a full slot.
@@ -43,7 +53,7 @@ public:
   /// Sender: on which this iteration's slot becomes full.
   mlir::Value full(mlir::Value channel) { return turnOf(channel).barrier; }
   /// Sender of a shared role, one thread: what its block wrote, and fenced, is
-  /// there, and on its way to the other blocks.
+  /// there if anybody reads it there, and on its way to the other blocks.
   void publishToCluster(mlir::Value channel, mlir::Value rank);
   /// Receiver of a shared role, one thread for `warps` warps: the message of
   /// iteration `n` is another block's, and is given back unread.
@@ -68,12 +78,13 @@ private:
   };
   Turn &turnOf(mlir::Value channel);
   Turn makeTurn(mlir::Value channel, mlir::Value n);
+  void copyTo(mlir::Value channel, mlir::Value rank);
   void arriveOnce(mlir::Value barrier);
 
   ScalarBuilder &b;
   Instructions &in;
   const RolesPlan &plan;
-  mlir::Value memory, lane, iteration;
+  mlir::Value memory, lane, apart, iteration, ownIteration;
   llvm::DenseMap<mlir::Value, Turn> turns;
 };
 

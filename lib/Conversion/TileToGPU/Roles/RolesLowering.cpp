@@ -21,8 +21,11 @@ public:
   void emit();
 
 private:
+  void initialise(const ChannelPlan &channel);
   void initialiseBarriers();
+  Value isOfKind(bool isApart);
   void emitRole(const RolePlan &role);
+  void emitIdle(bool isApart);
 
   KernelBuilder &kernel;
   ScalarBuilder &b;
@@ -31,6 +34,14 @@ private:
   Value memory, warp, lane, rank;
 };
 
+void BlockEmitter::initialise(const ChannelPlan &channel) {
+  for (int64_t slot = 0; slot < channel.slots; ++slot) {
+    in.initialise(in.advance(memory, channel.full(slot)), channel.arrivals);
+    in.initialise(in.advance(memory, channel.empty(slot)),
+                  channel.receiverWarps);
+  }
+}
+
 void BlockEmitter::initialiseBarriers() {
   auto first = scf::IfOp::create(b, in.equals(kernel.thread(), 0));
   {
@@ -38,31 +49,45 @@ void BlockEmitter::initialiseBarriers() {
     b.setInsertionPointToStart(first.thenBlock());
     for (auto channel : kernel.getProgram().getBody().getOps<ChannelOp>()) {
       const ChannelPlan &c = plan.channels.at(channel.getResult());
-      for (int64_t slot = 0; slot < c.slots; ++slot) {
-        in.initialise(in.advance(memory, c.full(slot)), c.arrivals);
-        in.initialise(in.advance(memory, c.empty(slot)), c.receiverWarps);
+      OpBuilder::InsertionGuard guard(b);
+      // One between the two kinds of block lies in both.
+      if (Value there = c.firstSender > 0 ? Value() : isOfKind(c.isApart)) {
+        auto branch = scf::IfOp::create(b, there);
+        b.setInsertionPointToStart(branch.thenBlock());
       }
+      initialise(c);
     }
     NVVM::FenceMbarrierInitOp::create(b);
   }
   // Others may arrive here as soon as they have begun.
-  if (plan.cluster > 1)
+  if (plan.cluster() > 1)
     in.syncCluster();
   else
     NVVM::Barrier0Op::create(b);
+}
+
+/// Whether this block only prepares, or has values; null where all have.
+Value BlockEmitter::isOfKind(bool isApart) {
+  if (plan.prepareBlocks == 0)
+    return {};
+  return arith::CmpIOp::create(
+      b, isApart ? arith::CmpIPredicate::uge : arith::CmpIPredicate::ult, rank,
+      b.i32(plan.valueBlocks));
 }
 
 void BlockEmitter::emitRole(const RolePlan &plan) {
   RoleOp role = plan.role;
   Value mine = b.below(b.sub(warp, b.i32(plan.firstWarp)),
                        b.i32(int64_t(role.getWarps())));
-  auto branch = scf::IfOp::create(b, mine);
+  auto branch = scf::IfOp::create(b, b.both(mine, isOfKind(role.isApart())));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   // Equal shares at the start: more, or fewer, from here on.
   in.setRegisters(plan.registers, plan.registers > this->plan.initialRegisters);
-  Value ownWarp = b.sub(warp, b.i32(plan.firstWarp));
-  Ports ports(b, in, this->plan, memory, lane);
+  Value ownWarp = b.sub(warp, b.i32(plan.firstWarp)), apart;
+  if (role.isApart())
+    apart = b.sub(rank, b.i32(this->plan.valueBlocks));
+  Ports ports(b, in, this->plan, memory, lane, apart);
   if (role.getName() == "load")
     LoadRole(kernel, b, in, ports, this->plan.maps, role, ownWarp, lane, rank)
         .emit();
@@ -70,6 +95,20 @@ void BlockEmitter::emitRole(const RolePlan &plan) {
     ComputeRole(kernel, b, in, ports, this->plan, plan, memory, ownWarp, lane,
                 rank)
         .emit();
+}
+
+/// Blocks of one kind have fewer warps with a role: the others leave their
+/// registers to them.
+void BlockEmitter::emitIdle(bool isApart) {
+  int64_t busy = plan.warpsOf(isApart);
+  if (busy * 32 == plan.threads)
+    return;
+  Value isIdle =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::uge, warp, b.i32(busy));
+  auto branch = scf::IfOp::create(b, b.both(isIdle, isOfKind(isApart)));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  in.setRegisters(kIdleRegisters, /*more=*/false);
 }
 
 void BlockEmitter::emit() {
@@ -83,13 +122,18 @@ void BlockEmitter::emit() {
   // The copy engine may write next where they were added up.
   if (!kernel.getProgram().getBody().getOps<SumStepsOp>().empty())
     in.fenceForAsync();
+  if (plan.prepareBlocks > 0)
+    rank = in.rank();
   initialiseBarriers();
-  if (plan.cluster > 1)
+  if (plan.cluster() > 1 && !rank)
     rank = in.rank();
   for (const RolePlan &role : plan.roles)
     emitRole(role);
+  if (plan.prepareBlocks > 0)
+    for (bool isApart : {false, true})
+      emitIdle(isApart);
   // Shared memory lasts until nobody will copy to it or arrive in it.
-  if (plan.cluster > 1)
+  if (plan.cluster() > 1)
     in.syncCluster();
 }
 

@@ -51,10 +51,10 @@ Destination prism::tiletogpu::destinationOf(Value tile) {
   return {};
 }
 
-int64_t RolesPlan::allocate(int64_t bytes, int64_t alignment) {
-  used = llvm::alignTo(used, alignment);
-  int64_t at = used;
-  used += bytes;
+int64_t RolesPlan::allocate(int64_t bytes, int64_t alignment, bool isApart) {
+  int64_t &end = used[isApart];
+  int64_t at = llvm::alignTo(end, alignment);
+  end = at + bytes;
   return at;
 }
 
@@ -158,11 +158,15 @@ static LogicalResult checkOp(Operation *op, bool isChain, Type operands,
 
 /// What blocks of a cluster share must be the same for all of them.
 static LogicalResult checkShared(RoleOp role, std::string &reason) {
-  if (role.getCluster() == 1)
+  if (role.getCluster() == 1 && !role.isApart())
     return success();
-  if (role.getName() != "prepare" || teamsOf(role) > 1) {
-    reason = "only a role 'prepare' of one warpgroup a block is shared by the "
-             "blocks of a cluster";
+  bool isPreparing = role.getName() == "prepare";
+  if (role.isApart() ? !isPreparing && role.getName() != "load"
+                     : !isPreparing || teamsOf(role) > 1) {
+    reason = role.isApart()
+                 ? "only roles 'prepare' and 'load' run apart"
+                 : "only a role 'prepare' of one warpgroup a block is shared "
+                   "by the blocks of a cluster";
     return failure();
   }
   WalkResult found = role.walk([](Operation *op) {
@@ -227,17 +231,25 @@ static void countWarps(Value channel, ChannelPlan &plan) {
       // The teams of `load` take turns.
       plan.arrivals =
           role.getName() == "load" ? warps / loadTeamsOf(role) : warps;
-      plan.cluster = role.getCluster();
+      plan.senders =
+          role.isApart() ? role.getApart() : uint64_t(role.getCluster());
+      plan.firstSender = role.isApart() ? int64_t(role.getCluster()) : 0;
+      plan.receivers = role.getCluster();
     } else if (isa<ReceiveOp>(user)) {
       plan.receiverWarps += warps;
+      plan.isApart = role.isApart();
     }
   }
   plan.turns = turnsOfLoads(channel);
-  if (plan.cluster == 1)
+  if (plan.isApart) { // within one of them
+    plan.senders = plan.receivers = 1;
+    plan.firstSender = 0;
+  }
+  if (!plan.isShared())
     return;
   // One thread sends, to all blocks; receivers of all blocks give back.
   plan.arrivals = 1;
-  plan.receiverWarps *= plan.cluster;
+  plan.receiverWarps *= plan.receivers;
 }
 
 /// Whether a part of a message, if it is a matrix, has powers: it is f16 and
@@ -316,6 +328,11 @@ LogicalResult RolesPlan::placeMessage(ChannelOp channel, ChannelPlan &plan,
   return success();
 }
 
+void RolesPlan::placeChannel(ChannelPlan &plan, bool isApart) {
+  plan.offset = allocate(plan.slotBytes * plan.slots, kSwizzleBytes, isApart);
+  plan.barriers = allocate(plan.slots * 16, 8, isApart);
+}
+
 LogicalResult RolesPlan::placeChannels(ProgramOp program, std::string &reason) {
   for (auto channel : program.getBody().getOps<ChannelOp>()) {
     ChannelPlan &plan = channels[channel.getResult()];
@@ -327,15 +344,21 @@ LogicalResult RolesPlan::placeChannels(ProgramOp program, std::string &reason) {
     }
     if (failed(placeMessage(channel, plan, reason)))
       return failure();
-    if (plan.slots % plan.cluster) {
+    if (plan.slots % plan.senders) {
       reason = "a channel of " + std::to_string(plan.slots) +
-               " slots is filled by " + std::to_string(plan.cluster) +
+               " slots is filled by " + std::to_string(plan.senders) +
                " blocks";
       return failure();
     }
-    plan.offset = allocate(plan.slotBytes * plan.slots, kSwizzleBytes);
-    plan.barriers = allocate(plan.slots * 16, 8);
+    // Between the two kinds of block: in the same place in both.
+    if (plan.firstSender > 0)
+      placeChannel(plan, /*isApart=*/false);
   }
+  used[1] = used[0];
+  for (auto channel : program.getBody().getOps<ChannelOp>())
+    if (ChannelPlan &plan = channels[channel.getResult()];
+        plan.firstSender == 0)
+      placeChannel(plan, plan.isApart);
   return success();
 }
 
@@ -365,20 +388,28 @@ static int rankOf(RoleOp role) {
 }
 
 void RolesPlan::placeWarps(ProgramOp program) {
-  for (int rank : {0, 1, 2})
-    for (auto role : program.getBody().getOps<RoleOp>())
-      if (rankOf(role) == rank)
-        roles.push_back({role, 0, 0, 0});
-  int64_t warps = 0;
-  int64_t barrier = 1; // 0 is the whole block's
-  for (RolePlan &plan : roles) {
-    plan.firstWarp = warps;
-    plan.barrier = barrier;
-    warps += plan.role.getWarps();
-    barrier += teamsOf(plan.role);
+  for (bool isApart : {false, true}) {
+    int64_t barrier = 1; // 0 is the whole block's
+    for (int rank : {0, 1, 2})
+      for (auto role : program.getBody().getOps<RoleOp>())
+        if (rankOf(role) == rank && role.isApart() == isApart) {
+          roles.push_back({role, warpsOf(isApart), 0, barrier});
+          barrier += teamsOf(role);
+        }
   }
-  threads = warps * 32;
-  placeRegisters();
+  threads = std::max(warpsOf(false), warpsOf(true)) * 32;
+  initialRegisters = kRegistersOfBlock / threads / 8 * 8;
+  placeRegisters(/*isApart=*/false);
+  if (prepareBlocks > 0)
+    placeRegisters(/*isApart=*/true);
+}
+
+int64_t RolesPlan::warpsOf(bool isApart) const {
+  int64_t warps = 0;
+  for (const RolePlan &plan : roles)
+    if (RoleOp role = plan.role; role.isApart() == isApart)
+      warps += role.getWarps();
+  return warps;
 }
 
 static bool loadsManyMatrices(ArrayRef<RolePlan> roles) {
@@ -403,13 +434,14 @@ static bool decaysKeysOfSystems(ArrayRef<RolePlan> roles) {
 
 /// Threads start with an equal share each. The preparation gets what it needs,
 /// the chain what it can use of the rest, the loads what is left.
-void RolesPlan::placeRegisters() {
+void RolesPlan::placeRegisters(bool isApart) {
   int64_t perRole[3] = {0, 0, 0};
   for (RolePlan &plan : roles)
-    perRole[rankOf(plan.role)] += plan.role.getWarps() * 32;
+    if (plan.role.isApart() == isApart)
+      perRole[rankOf(plan.role)] += plan.role.getWarps() * 32;
   auto [chain, prepare, load] = perRole;
-  initialRegisters = kRegistersOfBlock / threads / 8 * 8;
-  int64_t left = initialRegisters * threads;
+  int64_t left = initialRegisters * threads -
+                 kIdleRegisters * (threads - warpsOf(isApart) * 32);
   bool isOfMany = chain <= 128 && prepare > 128 && loadsManyMatrices(roles);
   int64_t leastForLoad = isOfMany ? kLoadRegistersOfMany : kLoadRegisters;
   int64_t forPrepare = chain > 128     ? kPrepareRegisters
@@ -419,6 +451,9 @@ void RolesPlan::placeRegisters() {
   if (chain <= 128 && prepare > 128 && decaysKeysOfSystems(roles))
     forPrepare = isOfMany ? kPrepareRegistersOfSlabsBesideMany
                           : kPrepareRegistersOfSlabs;
+  if (isApart) // beside nothing but loads
+    forPrepare = std::min(kMostRegisters, (left - kLoadRegistersOfMany * load) /
+                                              prepare / 8 * 8);
   left -= forPrepare * prepare;
   auto share = [&](int64_t most, int64_t kept, int64_t count) {
     if (count == 0)
@@ -430,6 +465,8 @@ void RolesPlan::placeRegisters() {
   int64_t forChain = share(kMostRegisters, leastForLoad * load, chain),
           forLoad = share(2 * kLoadRegisters, 0, load);
   for (RolePlan &plan : roles) {
+    if (plan.role.isApart() != isApart)
+      continue;
     int rank = rankOf(plan.role);
     plan.registers = rank == 0 ? forChain : rank == 1 ? forPrepare : forLoad;
   }
@@ -445,7 +482,8 @@ FailureOr<RolesPlan> RolesPlan::make(ProgramOp program, std::string &reason) {
   for (auto role : program.getBody().getOps<RoleOp>()) {
     if (failed(checkRole(role, plan.operands, reason)))
       return failure();
-    plan.cluster = std::max<int64_t>(plan.cluster, role.getCluster());
+    plan.valueBlocks = std::max<int64_t>(plan.valueBlocks, role.getCluster());
+    plan.prepareBlocks = std::max<int64_t>(plan.prepareBlocks, role.getApart());
     if (role.getWarps() % kWarpsOfGroup) {
       reason = ("role '" + role.getName() + "' has " + Twine(role.getWarps()) +
                 " warps, no whole warpgroups")

@@ -32,13 +32,18 @@ struct ChannelPlan {
   int64_t arrivals = 0; ///< on `full`, of a message
   int64_t receiverWarps = 0; ///< of all receiving roles
   int64_t messageBytes = 0;  ///< without what pads a slot
-  /// Blocks that take turns in sending to all of them. A slot is then filled by
-  /// the same one every time, and given back to it.
-  int64_t cluster = 1;
+  /// Blocks that take turns in sending, which rank the first of them has, and
+  /// blocks that receive, from rank 0 on. A slot is filled by the same one
+  /// every time, and given back to it.
+  int64_t senders = 1, firstSender = 0, receivers = 1;
+  /// Within blocks that only prepare: it counts their own iterations.
+  bool isApart = false;
   /// Blocks that take turns in preparing with what each loads for itself: no
   /// block loads for another's turn. 1: all load all.
   int64_t turns = 1;
 
+  /// Whether messages go to other blocks.
+  bool isShared() const { return receivers > 1 || firstSender > 0; }
   int64_t full(int64_t slot) const { return barriers + slot * 8; }
   int64_t empty(int64_t slot) const { return barriers + (slots + slot) * 8; }
 };
@@ -62,21 +67,30 @@ public:
   mlir::Type operands; ///< of products: bf16 or f16
   int64_t threads = 0;
   int64_t initialRegisters = 0; ///< of a thread, when the kernel starts
-  int64_t cluster = 1;          ///< blocks of the kernel's clusters
+  /// Blocks of values in a cluster, and behind them those that only prepare.
+  int64_t valueBlocks = 1, prepareBlocks = 0;
 
-  /// Scratch, for as long as the kernel runs.
-  int64_t allocate(int64_t bytes, int64_t alignment);
-  int64_t bytes() const { return used; }
+  int64_t cluster() const { return valueBlocks + prepareBlocks; }
+  /// Warps that have a role.
+  int64_t warpsOf(bool isApart) const;
+  /// Scratch, for as long as the kernel runs, in blocks of values or in those
+  /// that only prepare.
+  int64_t allocate(int64_t bytes, int64_t alignment, bool isApart = false);
+  int64_t bytes() const { return std::max(used[0], used[1]); }
 
 private:
   llvm::LogicalResult placeChannels(tile::ProgramOp program,
                                     std::string &reason);
   llvm::LogicalResult placeMessage(tile::ChannelOp channel, ChannelPlan &plan,
                                    std::string &reason);
+  void placeChannel(ChannelPlan &plan, bool isApart);
   void placeWarps(tile::ProgramOp program);
-  void placeRegisters();
-  int64_t used = 0;
+  void placeRegisters(bool isApart);
+  int64_t used[2] = {0, 0};
 };
+
+/// Registers of a thread that has no role.
+inline constexpr int64_t kIdleRegisters = 24;
 
 /// Scratch that roles allocate beyond the channels, at most: a team that
 /// prepares (the inverse, factors of decays, copies of vectors), a warp of the

@@ -48,7 +48,7 @@ void ScanDialect::initialize() {
 LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                Schedule schedule, int64_t chunk,
                                int64_t valueBlock, int64_t stages,
-                               int64_t segments) {
+                               int64_t segments, int64_t prepareBlocks) {
   if (chunk < 1 || chunk > 256)
     return emitError() << "[P1] chunk must lie in 1..256, found " << chunk;
   if (schedule == Schedule::recurrent && chunk != 1)
@@ -67,6 +67,13 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "[P6] the recurrent schedule does not split "
                           "sequences, found "
                        << segments << " segments";
+  if (prepareBlocks < -1 || prepareBlocks > 2)
+    return emitError() << "[P7] prepare_blocks must lie in 0..2, or be -1 "
+                          "(left to the compiler), found "
+                       << prepareBlocks;
+  if (schedule == Schedule::recurrent && prepareBlocks > 0)
+    return emitError() << "[P8] the recurrent schedule prepares nothing, found "
+                       << prepareBlocks << " prepare_blocks";
   return success();
 }
 

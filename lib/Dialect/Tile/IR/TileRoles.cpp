@@ -85,6 +85,39 @@ LogicalResult ReleaseOp::verify() {
   return verifyPlace(*this);
 }
 
+/// Roles that are apart have the same blocks to themselves, and share what they
+/// make with those of the other blocks, which send them nothing.
+static LogicalResult verifyApart(RoleOp role) {
+  if (int64_t(role.getApart()) < 0)
+    return role.emitOpError("runs apart in at least one block, found ")
+           << int64_t(role.getApart());
+  auto program = cast<ProgramOp>(role->getParentOp());
+  for (auto other : program.getBody().getOps<RoleOp>()) {
+    if (!other.isApart())
+      continue;
+    if (!role.isApart() && role.getCluster() > 1)
+      return role.emitOpError("is shared by the blocks of a cluster that has "
+                              "blocks of its own for what they share");
+    if (role.isApart() && (role.getApart() != other.getApart() ||
+                           role.getCluster() != other.getCluster()))
+      return role.emitOpError("runs in ")
+             << role.getApart() << " blocks beside " << role.getCluster()
+             << ", another role in " << other.getApart() << " beside "
+             << other.getCluster();
+  }
+  WalkResult result = role.walk([&](ReceiveOp receive) {
+    for (Operation *user : receive.getChannel().getUsers())
+      if (auto sender = user->getParentOfType<RoleOp>();
+          isa<SendOp>(user) && role.isApart() && !sender.isApart()) {
+        receive.emitOpError("stands in a role that runs apart, and '")
+            << sender.getName() << "', which sends this, does not";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 /// Every channel has one sending role; a role that receives releases.
 LogicalResult RoleOp::verify() {
   if (getWarps() < 1)
@@ -95,6 +128,8 @@ LogicalResult RoleOp::verify() {
                "is shared by the blocks of a cluster, whose number divides "
                "the blocks of values, ")
            << program.getValueBlocks() << ", found " << getCluster();
+  if (failed(verifyApart(*this)))
+    return failure();
   for (Operation &op : getBody().getOps()) {
     auto loop = dyn_cast<scf::ForOp>(op);
     if (!loop)

@@ -273,25 +273,38 @@ static auto orderOfFilling(const ChannelPlan &channel) {
 
 /// Vectors are small and come with the keys: each message less is a wait less
 /// in every iteration of its receivers. Not so where the chain would receive
-/// keys for a vector's sake, and hold them.
+/// keys for a vector's sake, and hold them. Blocks that only prepare have keys
+/// of their own.
 void RolePlan::joinVectors() {
-  auto keys = llvm::find_if(channels, [](const ChannelPlan &channel) {
-    return channel.from == RoleKind::Load && channel.matrices == TileAxis::Key;
-  });
-  if (keys == channels.end())
-    return;
-  for (ChannelPlan &channel : channels)
-    if (channel.from == RoleKind::Load &&
-        channel.matrices == TileAxis::Unknown &&
-        (keys->toChain || !channel.toChain)) {
-      keys->toPrepare |= channel.toPrepare;
-      keys->toChain |= channel.toChain;
-      llvm::append_range(keys->values, channel.values);
-      channel.values.clear();
-    }
+  for (ChannelPlan &channel : channels) {
+    if (channel.from != RoleKind::Load || channel.matrices != TileAxis::Unknown)
+      continue;
+    auto keys = llvm::find_if(channels, [&](const ChannelPlan &other) {
+      return other.from == RoleKind::Load && other.matrices == TileAxis::Key &&
+             (prepareBlocks == 0 || other.toPrepare == channel.toPrepare);
+    });
+    if (keys == channels.end() || (channel.toChain && !keys->toChain))
+      continue;
+    keys->toPrepare |= channel.toPrepare;
+    keys->toChain |= channel.toChain;
+    llvm::append_range(keys->values, channel.values);
+    channel.values.clear();
+  }
   llvm::erase_if(channels, [](const ChannelPlan &channel) {
     return channel.values.empty();
   });
+}
+
+/// Among the values that come and go as `wanted` says.
+void RolePlan::takeIntoChannel(Value value, const ChannelPlan &wanted) {
+  auto channel = llvm::find_if(channels, [&](const ChannelPlan &other) {
+    return orderOfFilling(other) == orderOfFilling(wanted);
+  });
+  if (channel == channels.end()) {
+    channels.push_back(wanted);
+    channel = &channels.back();
+  }
+  channel->values.push_back(value);
 }
 
 void RolePlan::makeChannels(const TileAxes &axes) {
@@ -306,14 +319,13 @@ void RolePlan::makeChannels(const TileAxes &axes) {
       if (wanted.from == RoleKind::Load && !isVector(value))
         wanted.matrices =
             axes.has(value, TileAxis::Value) ? TileAxis::Value : TileAxis::Key;
-      auto channel = llvm::find_if(channels, [&](const ChannelPlan &other) {
-        return orderOfFilling(other) == orderOfFilling(wanted);
-      });
-      if (channel == channels.end()) {
-        channels.push_back(wanted);
-        channel = &channels.back();
+      if (prepareBlocks > 0 && wanted.toPrepare && wanted.toChain) {
+        // In different blocks: once for each.
+        wanted.toChain = false;
+        takeIntoChannel(value, wanted);
+        std::swap(wanted.toPrepare, wanted.toChain);
       }
-      channel->values.push_back(value);
+      takeIntoChannel(value, wanted);
     }
   llvm::sort(channels, [](const ChannelPlan &a, const ChannelPlan &b) {
     return orderOfFilling(a) < orderOfFilling(b);
@@ -341,28 +353,46 @@ static auto orderOfGiving(const ChannelPlan &channel) {
   return std::tuple(kind, channel.toPrepare, channel.toChain);
 }
 
-LogicalResult RolePlan::chooseSlots(const RoleOptions &options,
-                                    std::string &reason) {
-  int64_t available = options.sharedMemory - kReservedBytes, needed = 0;
-  prepareTeams = options.prepareTeams;
-  cluster = options.cluster;
-  // Blocks and slots go evenly: a block fills the same ones every time.
-  auto shareOf = [&](const ChannelPlan &channel) {
-    return channel.from == RoleKind::Prepare ? cluster : 1;
-  };
+/// Blocks that take turns in sending: blocks and slots go evenly, as a block
+/// fills the same ones every time.
+int64_t RolePlan::sendersOf(const ChannelPlan &channel) const {
+  return !channel.isPrepared() ? 1
+         : prepareBlocks > 0   ? prepareBlocks
+                               : cluster;
+}
+
+/// Whether a channel takes memory of a block of values, or of one that only
+/// prepares.
+bool RolePlan::liesIn(const ChannelPlan &channel, bool preparing) const {
+  return prepareBlocks == 0 || channel.isPrepared() ||
+         channel.toPrepare == preparing;
+}
+
+/// Takes slots away until those of one kind of block fit in `available` bytes;
+/// gives the bytes that they need.
+int64_t RolePlan::fitSlots(int64_t available, bool preparing) {
+  int64_t needed = 0, most = 0;
   SmallVector<ChannelPlan *> giving;
-  for (ChannelPlan &channel : channels) {
-    channel.slots = llvm::alignTo(options.slots, shareOf(channel));
-    needed += channel.slots * channel.messageBytes();
-    giving.push_back(&channel);
-  }
-  llvm::sort(giving, [](ChannelPlan *a, ChannelPlan *b) {
-    return orderOfGiving(*a) < orderOfGiving(*b);
+  for (ChannelPlan &channel : channels)
+    if (liesIn(channel, preparing)) {
+      needed += channel.slots * channel.messageBytes();
+      most = std::max(most, channel.slots);
+      giving.push_back(&channel);
+    }
+  // The chain of a block that does not prepare holds one slot of keys, and the
+  // others fill meanwhile; what is prepared elsewhere comes unevenly.
+  bool isChainAlone = prepareBlocks > 0 && !preparing;
+  auto order = [&](const ChannelPlan *channel) {
+    return std::pair(isChainAlone && channel->isPrepared(),
+                     orderOfGiving(*channel));
+  };
+  llvm::sort(giving, [&](ChannelPlan *a, ChannelPlan *b) {
+    return order(a) < order(b);
   });
   // Each gives one before any gives another.
-  for (int64_t slots = options.slots + cluster - 1; slots > 1; --slots)
+  for (int64_t slots = most; slots > 1; --slots)
     for (ChannelPlan *channel : giving)
-      if (int64_t share = shareOf(*channel);
+      if (int64_t share = sendersOf(*channel);
           needed > available && channel->slots == slots && slots > share) {
         channel->slots -= share;
         needed -= share * channel->messageBytes();
@@ -370,31 +400,55 @@ LogicalResult RolePlan::chooseSlots(const RoleOptions &options,
   // Values take back what the others' giving left: with one slot of them the
   // chain's and the next iteration's loads would wait for each other.
   for (ChannelPlan *channel : giving)
-    if (channel->slots == 1 && options.slots > 1 &&
+    if (channel->slots == 1 && most > 1 &&
         channel->matrices == TileAxis::Value &&
         needed + channel->messageBytes() <= available) {
       ++channel->slots;
       needed += channel->messageBytes();
     }
-  // A team must meet every round of a slot that it reads, teams and slots go
-  // evenly, and must not be two rounds ahead where it writes.
+  return needed;
+}
+
+/// A team must meet every round of a slot that it reads, teams and slots go
+/// evenly, and must not be two rounds ahead where it writes.
+void RolePlan::fitTeams() {
   for (ChannelPlan &channel : channels)
-    if (channel.toPrepare || channel.from == RoleKind::Prepare)
+    if (channel.toPrepare)
       prepareTeams = std::min(prepareTeams, channel.slots);
-  if (cluster > 1)
+    else if (channel.isPrepared())
+      prepareTeams = std::min(prepareTeams, channel.slots / sendersOf(channel));
+  if (cluster > 1 && prepareBlocks == 0)
     prepareTeams = 1;
   for (ChannelPlan &channel : channels)
     if (channel.toPrepare)
       channel.slots = channel.slots / prepareTeams * prepareTeams;
-  if (needed <= available)
-    return success();
-  reason = "its channels need " + std::to_string(needed) +
-           " bytes of shared memory with one slot each" +
-           (cluster > 1 ? ", " + std::to_string(cluster) +
-                              " for what the blocks of a cluster prepare"
-                        : std::string()) +
-           ", of " + std::to_string(available);
-  return failure();
+}
+
+LogicalResult RolePlan::chooseSlots(const RoleOptions &options,
+                                    std::string &reason) {
+  for (ChannelPlan &channel : channels)
+    channel.slots = llvm::alignTo(options.slots, sendersOf(channel));
+  auto fit = [&](int64_t memory, bool preparing) {
+    int64_t available = memory - kReservedBytes,
+            needed = fitSlots(available, preparing);
+    if (needed <= available)
+      return success();
+    reason = "its channels need " + std::to_string(needed) +
+             " bytes of shared memory with one slot each" +
+             (preparing ? " in a block that only prepares" : "") +
+             (prepareBlocks == 0 && cluster > 1
+                  ? ", " + std::to_string(cluster) +
+                        " for what the blocks of a cluster prepare"
+                  : std::string()) +
+             ", of " + std::to_string(available);
+    return failure();
+  };
+  if (prepareBlocks > 0 && failed(fit(options.preparingMemory, true)))
+    return failure();
+  if (failed(fit(options.sharedMemory, false)))
+    return failure();
+  fitTeams();
+  return success();
 }
 
 FailureOr<RolePlan> RolePlan::make(ProgramOp program,
@@ -408,6 +462,9 @@ FailureOr<RolePlan> RolePlan::make(ProgramOp program,
     return failure();
   RolePlan plan;
   plan.loop = *loop;
+  plan.prepareTeams = options.prepareTeams;
+  plan.cluster = options.cluster;
+  plan.prepareBlocks = options.prepareBlocks;
   plan.assign(*axes);
   plan.gather();
   if (failed(plan.checkMessages(reason)))
@@ -415,6 +472,10 @@ FailureOr<RolePlan> RolePlan::make(ProgramOp program,
   plan.makeChannels(*axes);
   if (plan.channels.empty()) {
     reason = "nothing in its loop can be done beside the state";
+    return failure();
+  }
+  if (plan.prepareBlocks > 0 && plan.prepare.ops.empty()) {
+    reason = "nothing is prepared that blocks of their own could do";
     return failure();
   }
   if (failed(plan.chooseSlots(options, reason)))

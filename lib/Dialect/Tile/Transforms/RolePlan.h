@@ -40,6 +40,7 @@ struct ChannelPlan {
                                      : role == RoleKind::Chain && toChain;
   }
   int64_t messageBytes() const;
+  bool isPrepared() const { return from == RoleKind::Prepare; }
 };
 
 class RolePlan {
@@ -54,8 +55,9 @@ public:
   mlir::scf::ForOp loop;
   RoleWork prepare, chain;
   llvm::SmallVector<ChannelPlan> channels; ///< in the order in which they fill
-  /// Warp groups of the role prepare, and blocks that share it.
-  int64_t prepareTeams = 1, cluster = 1;
+  /// Warp groups of the role prepare, blocks that share it, and blocks of their
+  /// own that run it.
+  int64_t prepareTeams = 1, cluster = 1, prepareBlocks = 0;
 
   /// The number of the channel by which a role receives a value, if it does.
   std::optional<unsigned> channelOf(mlir::Value value, RoleKind role) const;
@@ -72,6 +74,11 @@ private:
   llvm::LogicalResult checkMessages(std::string &reason) const;
   void makeChannels(const TileAxes &axes);
   void joinVectors();
+  void takeIntoChannel(mlir::Value value, const ChannelPlan &wanted);
+  int64_t sendersOf(const ChannelPlan &channel) const;
+  bool liesIn(const ChannelPlan &channel, bool preparing) const;
+  int64_t fitSlots(int64_t available, bool preparing);
+  void fitTeams();
   llvm::LogicalResult chooseSlots(const RoleOptions &options,
                                   std::string &reason);
 

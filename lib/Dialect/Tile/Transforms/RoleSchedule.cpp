@@ -9,11 +9,13 @@ using namespace prism::tile;
 
 /// Channel by channel: its loads, then the send. An interleave fetches what it
 /// stacks itself.
-static RoleSchedule scheduleLoads(const RolePlan &plan) {
+static RoleSchedule
+scheduleLoads(const RolePlan &plan,
+              llvm::function_ref<bool(const ChannelPlan &)> isOurs) {
   RoleSchedule schedule;
   llvm::DenseSet<Operation *> done;
   for (auto [number, channel] : llvm::enumerate(plan.channels)) {
-    if (channel.from != RoleKind::Load)
+    if (channel.from != RoleKind::Load || !isOurs(channel))
       continue;
     for (Value value : channel.values) {
       Operation *made = value.getDefiningOp();
@@ -308,7 +310,7 @@ static RoleSchedule addChannels(const RolePlan &plan, RoleKind role,
 
 RoleSchedule prism::tile::scheduleRole(const RolePlan &plan, RoleKind role) {
   if (role == RoleKind::Load)
-    return scheduleLoads(plan);
+    return scheduleLoads(plan, [](const ChannelPlan &) { return true; });
   const RoleWork &work = role == RoleKind::Chain ? plan.chain : plan.prepare;
   SmallVector<Operation *> ops(work.ops.begin(), work.ops.end());
   if (role == RoleKind::Chain)
@@ -317,4 +319,11 @@ RoleSchedule prism::tile::scheduleRole(const RolePlan &plan, RoleKind role) {
     sortPreparation(plan, ops);
   sinkWidening(plan, role, ops);
   return addChannels(plan, role, ops);
+}
+
+RoleSchedule prism::tile::scheduleLoadsOf(const RolePlan &plan,
+                                          RoleKind receiver) {
+  return scheduleLoads(plan, [&](const ChannelPlan &channel) {
+    return channel.isReceivedBy(receiver);
+  });
 }

@@ -21,6 +21,9 @@ using RoleSchedule = llvm::SmallVector<RoleStep>;
 /// What a role does in an iteration, in order. Empty if it has nothing to do.
 RoleSchedule scheduleRole(const RolePlan &plan, RoleKind role);
 
+/// The loads of one receiver, where it has its own.
+RoleSchedule scheduleLoadsOf(const RolePlan &plan, RoleKind receiver);
+
 } // namespace prism::tile
 
 #endif // PRISM_LIB_DIALECT_TILE_TRANSFORMS_ROLESCHEDULE_H

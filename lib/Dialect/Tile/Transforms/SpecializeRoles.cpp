@@ -33,7 +33,8 @@ public:
 private:
   void hoistCommon();
   void createChannels();
-  void createRole(StringRef name, int64_t warps, RoleKind kind);
+  void createRole(StringRef name, int64_t warps, RoleKind kind,
+                  const RoleSchedule &schedule, bool isApart);
   scf::ForOp createLoop(ValueRange start);
   void createStep(const RoleStep &step);
   Operation *copy(Operation *op);
@@ -130,13 +131,15 @@ scf::ForOp RoleBuilder::createLoop(ValueRange start) {
   return copied;
 }
 
-void RoleBuilder::createRole(StringRef name, int64_t warps, RoleKind kind) {
-  RoleSchedule schedule = scheduleRole(plan, kind);
+void RoleBuilder::createRole(StringRef name, int64_t warps, RoleKind kind,
+                             const RoleSchedule &schedule, bool isApart) {
   if (schedule.empty())
     return;
   mapping.clear();
+  bool isShared = isApart || kind == RoleKind::Prepare;
   auto role = RoleOp::create(builder, loop.getLoc(), name, warps,
-                             kind == RoleKind::Prepare ? plan.cluster : 1);
+                             isShared ? plan.cluster : 1,
+                             isApart ? plan.prepareBlocks : 0);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&role.getBody().emplaceBlock());
   bool isChain = kind == RoleKind::Chain;
@@ -178,10 +181,19 @@ void RoleBuilder::build() {
   hoistCommon();
   createChannels();
   int64_t groups = llvm::divideCeil(program.getValueBlock(), kGroupColumns);
-  createRole("load", kGroupWarps, RoleKind::Load);
-  createRole("prepare", kGroupWarps * plan.prepareTeams, RoleKind::Prepare);
+  bool isApart = plan.prepareBlocks > 0;
+  auto createLoads = [&](const RoleSchedule &schedule, bool isApart) {
+    createRole("load", kGroupWarps, RoleKind::Load, schedule, isApart);
+  };
+  createLoads(isApart ? scheduleLoadsOf(plan, RoleKind::Prepare)
+                      : scheduleRole(plan, RoleKind::Load),
+              isApart);
+  createRole("prepare", kGroupWarps * plan.prepareTeams, RoleKind::Prepare,
+             scheduleRole(plan, RoleKind::Prepare), isApart);
+  if (isApart)
+    createLoads(scheduleLoadsOf(plan, RoleKind::Chain), false);
   createRole("chain", kGroupWarps * std::min<int64_t>(groups, 2),
-             RoleKind::Chain);
+             RoleKind::Chain, scheduleRole(plan, RoleKind::Chain), false);
   eraseOld();
 }
 
@@ -293,6 +305,12 @@ struct SpecializeRolesPass
           << blocks << ", found " << cluster.getValue();
       return signalPassFailure();
     }
+    if (prepareBlocks < 0) {
+      getOperation().emitError(
+          "tile-specialize-roles: prepare-blocks must be at least 0, found ")
+          << prepareBlocks.getValue();
+      return signalPassFailure();
+    }
     if (slots < 1) {
       getOperation().emitError(
           "tile-specialize-roles: slots must be at least 1, found ")
@@ -301,7 +319,8 @@ struct SpecializeRolesPass
     }
     std::string whyNot;
     if (failed(specializeRoles(getOperation(),
-                               {slots, prepareTeams, cluster, sharedMemory},
+                               {slots, prepareTeams, cluster, prepareBlocks,
+                                sharedMemory, sharedMemory},
                                &whyNot)))
       remark::missed(
           getOperation().getLoc(),

@@ -70,7 +70,9 @@ def Scan_PlanAttr : Scan_Attr<"Plan", "plan"> {
     `chunk` tokens a step (1 for the recurrent schedule), `value_block` value
     columns a work item (0: all of them), `stages` of buffering, `segments` that
     every sequence is split into (1: not at all; 0, the default: as the decision
-    table says). Written by `scan-choose-chunk-size` or given by hand.
+    table says), `prepare_blocks` thread blocks that only prepare for those of a
+    head's values (-1, the default: as the decision table says). Written by
+    `scan-choose-chunk-size` or given by hand.
 
     ```mlir
     #scan.plan<schedule = chunk, chunk = 64, value_block = 0, stages = 1>
@@ -78,10 +80,11 @@ def Scan_PlanAttr : Scan_Attr<"Plan", "plan"> {
   }];
   let parameters = (ins "::prism::scan::Schedule":$schedule, "int64_t":$chunk,
                         "int64_t":$value_block, "int64_t":$stages,
-                        DefaultValuedParameter<"int64_t", "0">:$segments);
+                        DefaultValuedParameter<"int64_t", "0">:$segments,
+                        DefaultValuedParameter<"int64_t", "-1">:$prepare_blocks);
   let builders = [AttrBuilder<(ins "::prism::scan::Schedule":$schedule, "int64_t":$chunk,
                                    "int64_t":$value_block, "int64_t":$stages),
-                              [{ return $_get($_ctxt, schedule, chunk, value_block, stages, 0); }]>];
+                              [{ return $_get($_ctxt, schedule, chunk, value_block, stages, 0, -1); }]>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

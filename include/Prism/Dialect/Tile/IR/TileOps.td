@@ -439,12 +439,20 @@ def Tile_RoleOp : Tile_Op<"role", [HasParent<"ProgramOp">, NoTerminator, SingleB
     Programs that differ in their value columns only run as blocks of one cluster,
     side by side. What is the same for all columns need be done once: a role with
     `cluster n` takes turns with the same role of the other n - 1 blocks, iteration
-    by iteration, and what it sends arrives in all of them.
+    by iteration, and what it sends arrives in all of them. With `apart p` it runs in
+    p further blocks of the cluster instead, which have no value columns and run
+    nothing but the roles that are apart: these take turns, and what they send to
+    the other roles arrives in all n blocks. Nothing is sent to them.
   }];
-  let arguments = (ins StrAttr:$name, I64Attr:$warps, DefaultValuedAttr<I64Attr, "1">:$cluster);
+  let arguments = (ins StrAttr:$name, I64Attr:$warps, DefaultValuedAttr<I64Attr, "1">:$cluster,
+      DefaultValuedAttr<I64Attr, "0">:$apart);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$name `warps` $warps (`cluster` $cluster^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$name `warps` $warps (`cluster` $cluster^)? (`apart` $apart^)? attr-dict-with-keyword $body";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether it runs in blocks of its own.
+    bool isApart() { return getApart() > 0; }
+  }];
 }
 
 def Tile_SendOp : Tile_Op<"send"> {

@@ -128,7 +128,9 @@ def TileSpecializeRoles : Pass<"tile-specialize-roles", "::prism::tile::ProgramO
     product, which reads while it runs, right before its result is used.
 
     With `cluster`, as many blocks of values share the role `prepare`: they take
-    turns, and each gets what the others send.
+    turns, and each gets what the others send. With `prepare-blocks` as well, so
+    many further blocks of the cluster run it, apart, with loads of what it
+    receives, and the blocks of values do not.
 
     Each channel gets `slots` slots; where `shared-memory` does not hold them,
     channels of values lose theirs first, then that of the preparation, then keys. A program
@@ -165,6 +167,7 @@ def TileSpecializeRoles : Pass<"tile-specialize-roles", "::prism::tile::ProgramO
     Option<"slots", "slots", "int64_t", "2", "slots of a channel, where shared memory suffices">,
     Option<"prepareTeams", "prepare-teams", "int64_t", "1", "warp groups that take turns in preparing">,
     Option<"cluster", "cluster", "int64_t", "1", "blocks of values that run as a cluster and take turns in preparing">,
+    Option<"prepareBlocks", "prepare-blocks", "int64_t", "0", "further blocks of the cluster that do nothing but prepare">,
     Option<"sharedMemory", "shared-memory", "int64_t", "232448", "bytes of a block's shared memory">
   ];
 }

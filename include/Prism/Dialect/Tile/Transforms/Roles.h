@@ -18,8 +18,13 @@ struct RoleOptions {
   /// Blocks of values that run as one cluster and take turns in preparing, each
   /// with one warp group.
   int64_t cluster = 1;
+  /// Further blocks of the cluster that do nothing but prepare: then no other
+  /// block does.
+  int64_t prepareBlocks = 0;
   /// Bytes of a block's shared memory.
   int64_t sharedMemory = 232448;
+  /// The same of a block that only prepares.
+  int64_t preparingMemory = 232448;
 };
 
 /// Splits the chunk loop of a program into the roles load, prepare and chain,
