@@ -15,8 +15,8 @@ using namespace prism::tile;
 using namespace prism::tiletogpu;
 
 /// Registers that a loop carries from step to step, at most, with the words on
-/// their way: a thread that holds 64 elements of a state has none for them.
-static constexpr int64_t kMostCarried = 72;
+/// their way.
+static constexpr int64_t kMostCarried = 96;
 /// Steps from memory to the L2 cache, of which few wait in it.
 static constexpr int64_t kStepsToCache = 8;
 
@@ -33,7 +33,8 @@ bool RegisterLowering::canLoadAhead(LoadOp op, scf::ForOp loop) {
       slice.offsets[0] != loop.getInductionVar())
     return false;
   for (auto [axis, offset] : llvm::enumerate(slice.offsets))
-    if (axis && (!kernel.isWhole(slice, axis) || !loop.isDefinedOutsideOfLoop(offset)))
+    if (axis &&
+        (!kernel.isWhole(slice, axis) || !loop.isDefinedOutsideOfLoop(offset)))
       return false;
   Value tile = op.getResult();
   auto [rows, columns] = shapeOf(tile);
@@ -128,9 +129,9 @@ RegisterLowering::StepsAhead RegisterLowering::loadFirst(scf::ForOp loop,
 }
 
 /// After the last step comes the last one again: what is read is there.
-RegisterLowering::Scalars
-RegisterLowering::loadNext(scf::ForOp loop, const StepsAhead &loads,
-                           ValueRange carried) {
+RegisterLowering::Scalars RegisterLowering::loadNext(scf::ForOp loop,
+                                                     const StepsAhead &loads,
+                                                     ValueRange carried) {
   Scalars next, addresses;
   if (loads.empty())
     return next;
@@ -148,8 +149,8 @@ RegisterLowering::loadNext(scf::ForOp loop, const StepsAhead &loads,
   for (auto [op, address] : llvm::zip(loads, carried)) {
     Slice slice = Slice::of(op);
     Value elements = b.mul(kernel.stepStride(slice), stride);
-    Value place = kernel.advance(
-        slice, address, b.select(hasNext, elements, b.i64(0)));
+    Value place =
+        kernel.advance(slice, address, b.select(hasNext, elements, b.i64(0)));
     kernel.prefetch(
         kernel.advance(slice, place, b.mul(elements, b.i64(kStepsToCache))),
         hasLater);

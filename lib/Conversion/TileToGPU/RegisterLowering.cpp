@@ -5,6 +5,7 @@
 #include "RegisterLowering.h"
 #include "ElementOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -147,6 +148,7 @@ void RegisterLowering::emitDot(DotOp op) {
   auto [rows, columns] = shapeOf(op.getResult());
   AxisKind kind = plan.contractionKind(op);
   Type type = tensorType(op.getResult()).getElementType();
+  bool isZero = matchPattern(op.getAcc(), m_AnyZeroFloat());
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j) {
       auto left = [&](int64_t k) {
@@ -157,16 +159,18 @@ void RegisterLowering::emitDot(DotOp op) {
         return op.getTransposeRhs() ? get(op.getRhs(), j, k)
                                     : get(op.getRhs(), k, j);
       };
-      Value acc = get(op.getAcc(), i, j), result;
+      // Nothing is added to a zero.
+      Value result = isZero ? Value() : get(op.getAcc(), i, j);
       if (kind == AxisKind::Key) {
-        result = b.add(
-            acc, sumOver(kind, op.getK(), type, rows * columns, [&](int64_t k) {
-              return std::pair(left(k), right(k));
-            }));
+        Value sum =
+            sumOver(kind, op.getK(), type, rows * columns,
+                    [&](int64_t k) { return std::pair(left(k), right(k)); });
+        result = result ? b.add(result, sum) : sum;
       } else {
-        result = acc;
         for (int64_t k = 0, e = op.getK(); k < e; ++k)
-          result = math::FmaOp::create(b, left(k), right(k), result);
+          result = result ? math::FmaOp::create(b, left(k), right(k), result)
+                                .getResult()
+                          : b.mul(left(k), right(k));
       }
       held[op.getResult()].push_back(result);
     }

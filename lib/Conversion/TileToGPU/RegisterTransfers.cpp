@@ -51,7 +51,8 @@ Value RegisterLowering::allAligned() {
       return;
     int64_t &most = bytes[slice.view.getArgNumber()];
     most = std::max(
-        most, width * int64_t(view.getElementType().getIntOrFloatBitWidth()) / 8);
+        most,
+        width * int64_t(view.getElementType().getIntOrFloatBitWidth()) / 8);
   };
   kernel.getProgram().getBody().walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op))
@@ -64,8 +65,7 @@ Value RegisterLowering::allAligned() {
     Value bits = kernel.misalignment(argument, most);
     all = all ? arith::OrIOp::create(b, all, bits).getResult() : bits;
   }
-  return all ? arith::CmpIOp::create(b, arith::CmpIPredicate::eq, all,
-                                     b.i64(0))
+  return all ? arith::CmpIOp::create(b, arith::CmpIPredicate::eq, all, b.i64(0))
                    .getResult()
              : Value();
 }
@@ -80,7 +80,8 @@ SmallVector<Value> RegisterLowering::localIndices(const Slice &slice,
   SmallVector<Value> local;
   if (slice.extents.size() == 2)
     local.push_back(localIndex(plan.kind(tile, 0), row));
-  local.push_back(localIndex(plan.kind(tile, slice.extents.size() - 1), column));
+  local.push_back(
+      localIndex(plan.kind(tile, slice.extents.size() - 1), column));
   return local;
 }
 
@@ -91,20 +92,20 @@ Value RegisterLowering::localCondition(const Slice &slice, Value tile,
   unsigned last = slice.extents.size() - 1;
   if (last == 1)
     inside = localInside(plan.kind(tile, 0), slice.extents[0], row);
-  return b.both(inside, localInside(plan.kind(tile, last),
-                                    slice.extents[last], column));
+  return b.both(
+      inside, localInside(plan.kind(tile, last), slice.extents[last], column));
 }
 
 bool RegisterLowering::isStep(Value index) {
   auto argument = dyn_cast<BlockArgument>(index);
-  auto loop =
-      argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
-               : scf::ForOp();
+  auto loop = argument
+                  ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                  : scf::ForOp();
   APInt first;
   return loop && argument == loop.getInductionVar() &&
          loop.getUpperBound().getDefiningOp<LengthOp>() &&
          matchPattern(loop.getLowerBound(), m_ConstantInt(&first)) &&
-         !first.isNegative();
+         first.isZero();
 }
 
 /// The argument is there, and so is the step, where that is no axis along which
@@ -126,8 +127,8 @@ Value RegisterLowering::rowCondition(const Slice &slice, int64_t row) {
     return b.both(condition, b.below(b.i64(0), kernel.length()));
   if (slice.extents[0] == 1 && isStep(slice.offsets[0]))
     return condition;
-  Value step = b.add(b.wide(kernel.scalars.lookup(slice.offsets[0])),
-                     b.i64(row));
+  Value step =
+      b.add(b.wide(kernel.scalars.lookup(slice.offsets[0])), b.i64(row));
   return b.both(condition, kernel.axisInside(slice, 0, step));
 }
 
@@ -166,8 +167,7 @@ void RegisterLowering::loadRow(const Slice &slice, Value tile, int64_t row,
     if (width > 1) {
       to.append(kernel.unpackWords(
           slice,
-          kernel.loadWords(slice,
-                           kernel.safeAddress(slice, indices, Value()),
+          kernel.loadWords(slice, kernel.safeAddress(slice, indices, Value()),
                            /*offset=*/0, width),
           type));
       continue;

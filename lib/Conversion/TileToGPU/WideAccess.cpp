@@ -30,8 +30,8 @@ Value KernelBuilder::misalignment(unsigned argument, int64_t bytes) {
         strides;
   for (Value stride : access.strides)
     if (stride)
-      strides =
-          strides ? arith::OrIOp::create(b, strides, stride).getResult() : stride;
+      strides = strides ? arith::OrIOp::create(b, strides, stride).getResult()
+                        : stride;
   if (strides)
     bits = arith::OrIOp::create(b, bits, b.mul(strides, b.i64(each)));
   Value rest = arith::AndIOp::create(b, bits, b.i64(bytes - 1));
@@ -78,15 +78,14 @@ SmallVector<Value> KernelBuilder::loadWords(const Slice &slice, Value address,
                                             int64_t offset, int64_t count) {
   Type element = elementOf(slice);
   if (offset)
-    address =
-        LLVM::GEPOp::create(b, address.getType(), element, address,
-                            ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(offset)});
+    address = LLVM::GEPOp::create(b, address.getType(), element, address,
+                                  ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(offset)});
   if (count == 1)
     return {LLVM::LoadOp::create(b, wordType(slice, 1), address)};
   auto vector = accessType(b, element, count);
-  Value loaded = LLVM::LoadOp::create(
-      b, vector, address,
-      /*alignment=*/count * element.getIntOrFloatBitWidth() / 8);
+  Value loaded = LLVM::LoadOp::create(b, vector, address,
+                                      /*alignment=*/count *
+                                          element.getIntOrFloatBitWidth() / 8);
   SmallVector<Value> words;
   for (int64_t i = 0, e = vector.getNumElements(); i < e; ++i)
     words.push_back(LLVM::ExtractElementOp::create(b, loaded, b.i32(i)));
