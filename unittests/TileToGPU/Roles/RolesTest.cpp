@@ -136,6 +136,14 @@ TEST_P(Blocks, OfValueColumns) {
   expectRight(kernel, callOf(70, GateSet::mixed), {1, 0});
 }
 
+TEST(Declined, ErasesOfWhichASystemHoldsNoWholeTokens) {
+  Model three;
+  three.name = "deltaproduct_3";
+  EXPECT_EQ(RoleKernel(specOf(three)).whyNot(),
+            "no tensor cores: a token erases 3 rows, of which systems of 64 "
+            "rows hold no whole tokens");
+}
+
 TEST(Declined, BlocksOfThreeWarpgroups) {
   Model wide;
   wide.values = 192;
