@@ -41,6 +41,7 @@ def chunks(chunk=64, **keys):
 CASES = {
     "narrow": (family("gated_deltanet", "bf16", 128, 128), chunks(value_block=64), "B=1,T=200"),
     "wide": (family("gated_deltanet", "bf16", 128, 128), chunks(value_block=128), "B=1,T=200"),
+    "apart": (family("gated_deltanet", "bf16", 128, 128), chunks(value_block=64, prepare_blocks=1), "B=1,T=300"),
     "segments": (family("gated_deltanet", "bf16", 128, 128), chunks(segments=3), "B=1,T=300"),
     "packed": (family("gated_deltanet", "bf16", 64, 64), chunks(), "lengths=0+1+64+130"),
     "no-erase": (family("retnet", "bf16", 128, 128), chunks(), "B=1,T=200"),
@@ -63,8 +64,8 @@ def prepare(kit, folder, target, name):
     shutil.rmtree(place, ignore_errors=True)
     os.makedirs(place)
     paths = [os.path.join(place, file) for file in ("spec.json", "plan.json")]
-    if target == "cpu":  # which has no blocks of 128 columns; a plan for it names what it has
-        plan = {key: value for key, value in plan.items() if key != "value_block"}
+    if target == "cpu":  # which has no blocks of 128 columns, and none that prepare; a plan for it names what it has
+        plan = {key: value for key, value in plan.items() if key not in ("value_block", "prepare_blocks")}
     for path, value in zip(paths, (spec, plan)):
         with open(path, "w", encoding="utf-8") as file:
             json.dump(value, file)

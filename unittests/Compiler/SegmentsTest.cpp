@@ -51,6 +51,16 @@ TEST(BestSegments, NarrowMapsNeedTwiceTheBlocks) {
   EXPECT_EQ(bestSegments(narrow, 8192, 16), 3);
 }
 
+TEST(BestSegments, WholeSequencesWithBlocksThatPrepareAreFaster) {
+  SegmentCosts costs = hopper();
+  EXPECT_EQ(bestSegments(costs, 1024, 8), 4);
+  costs.apartHeads = 8;
+  EXPECT_EQ(bestSegments(costs, 1024, 8), 1);
+  EXPECT_EQ(bestSegments(costs, 8192, 8), 8);
+  costs.apartHeads = 7;
+  EXPECT_EQ(bestSegments(costs, 1024, 8), 4);
+}
+
 /// A unit that splits, of a model with two blocks of value columns.
 struct Rows : testing::Test {
   test::Context context;
@@ -83,6 +93,7 @@ TEST_F(Rows, EveryCallFindsItsRow) {
   EXPECT_EQ(costs.blocks, 2);
   EXPECT_EQ(costs.mapBlocks, 2);
   EXPECT_TRUE(costs.wideMaps);
+  EXPECT_EQ(costs.apartHeads, 39);
   auto find = [&](int64_t steps, int64_t heads) {
     return *llvm::find_if(rows, [&](const runtime::ChoiceRow &row) {
       return steps <= row.maxSteps && heads <= row.maxHeads;

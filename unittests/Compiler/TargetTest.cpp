@@ -47,6 +47,16 @@ TEST(TargetInfo, EveryChipHasADefaultThatItAdmits) {
   }
 }
 
+TEST(TargetInfo, ClustersThatRunAtOnce) {
+  GPUInfo hopper = *lookupChip("sm_90a");
+  EXPECT_EQ(hopper.clustersAtOnce(1), 132);
+  EXPECT_EQ(hopper.clustersAtOnce(2), 66);
+  EXPECT_EQ(hopper.clustersAtOnce(3), 39); // not 44
+  EXPECT_EQ(hopper.clustersAtOnce(4), 30); // not 33
+  EXPECT_EQ(hopper.clustersAtOnce(5), 0);
+  EXPECT_EQ(lookupChip("sm_80")->clustersAtOnce(3), 0);
+}
+
 TEST(TargetInfo, CpuPeaksFollowTheVectors) {
   EXPECT_EQ(peakFlopsPerCycle("x86-64-v3", 32), 32);
   EXPECT_EQ(peakFlopsPerCycle("x86-64-v4", 32), 64);

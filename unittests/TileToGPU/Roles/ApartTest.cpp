@@ -105,6 +105,14 @@ TEST(ApartCalls, PackedSequences) {
   expectRight(kernel, callOf(70), {1, 3});
 }
 
+/// Powers of two travel with what is prepared.
+TEST(ApartCalls, Halves) {
+  Model two = modelOf("gated_deltanet", 128);
+  two.io = "f16";
+  RoleKernel kernel(specOf(two), 64, 1, 1);
+  expectRight(kernel, callOf(330));
+}
+
 TEST(ApartCalls, ThreadsAndMemory) {
   Model two = modelOf("gated_deltanet", 128);
   RoleKernel one(specOf(two), 64, 1, 1), pair(specOf(two), 64, 1, 2);
