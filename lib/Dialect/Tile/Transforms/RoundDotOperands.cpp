@@ -131,6 +131,8 @@ private:
     llvm::MapVector<Value, SmallVector<arith::TruncFOp>> roundings;
     program.walk([&](arith::TruncFOp round) {
       Value tile = round.getIn();
+      if (!isa<RankedTensorType>(tile.getType())) // a number
+        return;
       if (round.getType() == rounded(tile) && isFunction(tile) &&
           axes->has(tile, TileAxis::Value) && !state.contains(tile))
         roundings[tile].push_back(round);
