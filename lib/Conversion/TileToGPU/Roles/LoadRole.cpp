@@ -44,13 +44,15 @@ int64_t prism::tiletogpu::loadTeamsOf(RoleOp role) {
 }
 
 /// Blocks that load only for their own turns: those of the one role that
-/// receives what is loaded.
+/// receives what is loaded. Blocks that only prepare have loops of their own
+/// iterations.
 int64_t prism::tiletogpu::turnsOfLoads(Value channel) {
   int64_t turns = 0;
   for (Operation *user : channel.getUsers()) {
     auto role = user->getParentOfType<RoleOp>();
-    if (isa<SendOp>(user) ? role.getName() != "load"
-                          : role.getName() != "prepare")
+    bool isOther = isa<SendOp>(user) ? role.getName() != "load"
+                                     : role.getName() != "prepare";
+    if (isOther || role.isApart())
       return 1;
     turns = std::max<int64_t>(turns, role.getCluster());
   }
