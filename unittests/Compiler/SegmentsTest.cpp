@@ -36,11 +36,16 @@ TEST(BestSegments, SegmentsKeepSomeChunks) {
 }
 
 TEST(BestSegments, WithoutSystemsMapsAreCheap) {
-  // A wide block a head, and another for the one column of a diagonal map.
-  SegmentCosts diagonal = {132, 64, 1, 2, true, false};
-  // 16 heads x 8 segments = 128 blocks of 132, the maps in two waves.
-  EXPECT_EQ(bestSegments(diagonal, 8192, 16), 8);
-  EXPECT_EQ(bestSegments(diagonal, 8192, 64), 1);
+  // A wide block a head; the one column of a diagonal map is known, or has
+  // another.
+  SegmentCosts known = {132, 64, 1, 1, true, false},
+               stepped = {132, 64, 1, 2, true, false};
+  // 16 heads x 8 segments = 128 blocks of 132.
+  EXPECT_EQ(bestSegments(known, 8192, 16), 8);
+  // 16 heads x 4 segments x 2 blocks of maps likewise.
+  EXPECT_EQ(bestSegments(stepped, 8192, 16), 5);
+  EXPECT_EQ(bestSegments(known, 8192, 64), 1);
+  EXPECT_EQ(bestSegments(stepped, 8192, 64), 1);
 }
 
 TEST(BestSegments, NarrowMapsNeedTwiceTheBlocks) {

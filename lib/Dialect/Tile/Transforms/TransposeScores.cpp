@@ -35,7 +35,8 @@ static bool isSplat(Value tile) {
 /// Whether a token's rows see its columns as rows of a triangle see those of
 /// its own, with its diagonal or without.
 static bool isTriangle(DecayMatrixOp decay, bool diagonal) {
-  ArrayRef<int64_t> rows = decay.getRowOrder(), columns = decay.getColumnOrder();
+  ArrayRef<int64_t> rows = decay.getRowOrder(),
+                    columns = decay.getColumnOrder();
   if (rows.size() != columns.size() || decay.getRows() != decay.getColumns())
     return false;
   for (size_t r = 0; r < rows.size(); ++r)
@@ -80,8 +81,8 @@ static bool holdsProduct(Value tile) {
   return isa<DotOp>(op) ||
          (isa<ScaleRowsOp, ScaleColumnsOp>(op) &&
           holdsProduct(op->getOperand(0))) ||
-         (isa<arith::MulFOp>(op) && llvm::any_of(op->getOperands(),
-                                                 holdsProduct));
+         (isa<arith::MulFOp>(op) &&
+          llvm::any_of(op->getOperands(), holdsProduct));
 }
 
 static Value transposed(OpBuilder &b, Value tile) {
@@ -91,10 +92,9 @@ static Value transposed(OpBuilder &b, Value tile) {
       {typeOf(tile).getDimSize(1), typeOf(tile).getDimSize(0)},
       typeOf(tile).getElementType());
   if (auto dot = dyn_cast<DotOp>(op))
-    return DotOp::create(
-        b, loc, dot.getRhs(), dot.getLhs(),
-        arith::ConstantOp::create(b, loc, b.getZeroAttr(type)),
-        !dot.getTransposeRhs(), !dot.getTransposeLhs());
+    return DotOp::create(b, loc, dot.getRhs(), dot.getLhs(),
+                         arith::ConstantOp::create(b, loc, b.getZeroAttr(type)),
+                         !dot.getTransposeRhs(), !dot.getTransposeLhs());
   if (auto scale = dyn_cast<ScaleRowsOp>(op))
     return ScaleColumnsOp::create(b, loc, transposed(b, scale.getInput()),
                                   scale.getScale());
@@ -107,10 +107,9 @@ static Value transposed(OpBuilder &b, Value tile) {
     return arith::MulFOp::create(b, loc, left, right);
   }
   if (auto decay = dyn_cast<DecayMatrixOp>(op))
-    return DecayMatrixOp::create(b, loc, type, decay.getRows(),
-                                 decay.getColumns(), decay.getRowOrder(),
-                                 decay.getColumnOrder(),
-                                 !decay.getTransposed());
+    return DecayMatrixOp::create(
+        b, loc, type, decay.getRows(), decay.getColumns(), decay.getRowOrder(),
+        decay.getColumnOrder(), !decay.getTransposed());
   DenseElementsAttr value;
   matchPattern(tile, m_Constant(&value));
   return arith::ConstantOp::create(b, loc, value.resizeSplat(type));
