@@ -368,9 +368,9 @@ bool RolePlan::liesIn(const ChannelPlan &channel, bool preparing) const {
          channel.toPrepare == preparing;
 }
 
-/// Takes slots away until those of one kind of block fit in `available` bytes;
-/// gives the bytes that they need.
-int64_t RolePlan::fitSlots(int64_t available, bool preparing) {
+/// Takes slots away, of as many as are wanted, until those of one kind of block
+/// fit in `available` bytes; gives the bytes that they need.
+int64_t RolePlan::fitSlots(int64_t wanted, int64_t available, bool preparing) {
   int64_t needed = 0, most = 0;
   SmallVector<ChannelPlan *> giving;
   for (ChannelPlan &channel : channels)
@@ -400,7 +400,7 @@ int64_t RolePlan::fitSlots(int64_t available, bool preparing) {
   // Values take back what the others' giving left: with one slot of them the
   // chain's and the next iteration's loads would wait for each other.
   for (ChannelPlan *channel : giving)
-    if (channel->slots == 1 && most > 1 &&
+    if (channel->slots == 1 && wanted > 1 &&
         channel->matrices == TileAxis::Value &&
         needed + channel->messageBytes() <= available) {
       ++channel->slots;
@@ -430,7 +430,7 @@ LogicalResult RolePlan::chooseSlots(const RoleOptions &options,
     channel.slots = llvm::alignTo(options.slots, sendersOf(channel));
   auto fit = [&](int64_t memory, bool preparing) {
     int64_t available = memory - kReservedBytes,
-            needed = fitSlots(available, preparing);
+            needed = fitSlots(options.slots, available, preparing);
     if (needed <= available)
       return success();
     reason = "its channels need " + std::to_string(needed) +

@@ -77,7 +77,7 @@ private:
   void takeIntoChannel(mlir::Value value, const ChannelPlan &wanted);
   int64_t sendersOf(const ChannelPlan &channel) const;
   bool liesIn(const ChannelPlan &channel, bool preparing) const;
-  int64_t fitSlots(int64_t available, bool preparing);
+  int64_t fitSlots(int64_t wanted, int64_t available, bool preparing);
   void fitTeams();
   llvm::LogicalResult chooseSlots(const RoleOptions &options,
                                   std::string &reason);

@@ -52,7 +52,9 @@ tile.program @forward(
     %25 = tile.decay_product reverse exclusive %5 : tensor<64x64xf32>
     %26 = arith.mulf %6, %25 : tensor<64x64xf32>
     %27 = tile.dot %26 transposed, %16, %24 : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
-    tile.store %22, %arg7[%arg9, %1] : tensor<64x64xf32>, <?x64xbf16>
+    // Outputs are scaled by it too: the chain reads it.
+    %scaled = tile.scale_rows %22 by %7 : tensor<64x64xf32>, tensor<64xf32>
+    tile.store %scaled, %arg7[%arg9, %1] : tensor<64x64xf32>, <?x64xbf16>
     scf.yield %27 : tensor<64x64xf32>
   }
   tile.store %3, %arg8[%c0, %1] : tensor<64x64xf32>, <64x64xf32>
