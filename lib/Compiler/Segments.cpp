@@ -183,6 +183,9 @@ std::vector<SegmentRange> prism::segmentRanges(const SegmentCosts &costs) {
   for (int64_t heads : {1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 64})
     if (heads < most)
       bounds.push_back(heads);
+  if (costs.apartHeads > 0 && costs.apartHeads < most)
+    bounds.insert(llvm::lower_bound(bounds, costs.apartHeads),
+                  costs.apartHeads);
   std::vector<SegmentRange> ranges;
   for (int64_t steps : {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536}) {
     SegmentRange range{steps, {}};

@@ -58,12 +58,12 @@ TEST(BestSegments, NarrowMapsNeedTwiceTheBlocks) {
 
 TEST(BestSegments, WholeSequencesWithBlocksThatPrepareAreFaster) {
   SegmentCosts costs = hopper();
-  EXPECT_EQ(bestSegments(costs, 1024, 8), 4);
-  costs.apartHeads = 8;
-  EXPECT_EQ(bestSegments(costs, 1024, 8), 1);
+  EXPECT_EQ(bestSegments(costs, 1536, 16), 4);
+  costs.apartHeads = 16;
+  EXPECT_EQ(bestSegments(costs, 1536, 16), 1);
   EXPECT_EQ(bestSegments(costs, 8192, 8), 8);
-  costs.apartHeads = 7;
-  EXPECT_EQ(bestSegments(costs, 1024, 8), 4);
+  costs.apartHeads = 15;
+  EXPECT_EQ(bestSegments(costs, 1536, 16), 4);
 }
 
 /// A unit that splits, of a model with two blocks of value columns.

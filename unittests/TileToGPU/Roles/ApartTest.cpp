@@ -105,6 +105,23 @@ TEST(ApartCalls, PackedSequences) {
   expectRight(kernel, callOf(70), {1, 3});
 }
 
+/// Messages go to other blocks in whole slabs, of which nothing may be
+/// unwritten: scores of fewer columns, keys that fill no slab.
+TEST(ApartCalls, PartsOfSlabs) {
+  Model model = modelOf("deltaproduct_2", 128);
+  RoleKernel scores(specOf(model), 64, 1, 1);
+  expectRight(scores, callOf(70));
+  model.name = "gla";
+  model.keys = 96;
+  for (int64_t prepareBlocks : {0, 1}) {
+    RoleKernel keys(specOf(model), 64, 1, prepareBlocks);
+    expectRight(keys, callOf(130));
+  }
+  model.reverse = true;
+  RoleKernel reverse(specOf(model), 64, 1, 0);
+  expectRight(reverse, callOf(200, check::GateSet::mixed));
+}
+
 /// Powers of two travel with what is prepared.
 TEST(ApartCalls, Halves) {
   Model two = modelOf("gated_deltanet", 128);

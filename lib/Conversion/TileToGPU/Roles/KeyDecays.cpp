@@ -153,23 +153,36 @@ void ComputeRole::writeSlabs(ArrayRef<SlabResult> results) {
 }
 
 void ComputeRole::writeEach(ArrayRef<SlabResult> results) {
-  forEachSlab(results.front().to.layout.columns, {}, [&](ValueRange) {
+  auto store = [&](const SlabResult &result, ArrayRef<Value> pairs) {
+    Value row = b.add(b.mul(warp, b.i32(16)), b.remainder(lane, 16));
+    Value piece = in.bitXor(b.add(b.divide(lane, 16), pieceOfSlab()),
+                            b.remainder(lane, 8));
+    Value before =
+        b.mul(b.divide(slabColumn, kSlabColumns), b.i32(result.to.slabBytes()));
+    Value byte = b.add(b.add(before, b.mul(row, b.i32(kSlabRowBytes))),
+                       b.mul(piece, b.i32(16)));
+    in.storeMatrices(in.advance(result.to.memory, byte), pairs,
+                     /*transposed=*/false);
+  };
+  int64_t columns = results.front().to.layout.columns;
+  forEachSlab(columns, {}, [&](ValueRange) {
     for (const SlabResult &result : results) {
       SmallVector<Value> pairs;
       for (int64_t r = 0; r < kRegistersOfSlab; r += 2)
         pairs.push_back(in.packPair(result.at(r), result.at(r + 1)));
-      Value row = b.add(b.mul(warp, b.i32(16)), b.remainder(lane, 16));
-      Value piece = in.bitXor(b.add(b.divide(lane, 16), pieceOfSlab()),
-                              b.remainder(lane, 8));
-      Value before = b.mul(b.divide(slabColumn, kSlabColumns),
-                           b.i32(result.to.slabBytes()));
-      Value byte = b.add(b.add(before, b.mul(row, b.i32(kSlabRowBytes))),
-                         b.mul(piece, b.i32(16)));
-      in.storeMatrices(in.advance(result.to.memory, byte), pairs,
-                       /*transposed=*/false);
+      store(result, pairs);
     }
     return SmallVector<Value>();
   });
+  // Other blocks get whole slabs: nothing of them may be unwritten.
+  SmallVector<Value> zeros(4, b.i32(0));
+  for (int64_t column = columns; column % kSlabColumns;
+       column += kColumnsOfSlab) {
+    slabColumn = b.i32(column);
+    for (const SlabResult &result : results)
+      store(result, zeros);
+  }
+  slabColumn = {};
 }
 
 /// Sums along rows, in f32, to where every thread can read them.

@@ -33,7 +33,8 @@ void ComputeRole::writePacked(const Matrix &matrix, Value to, Swizzled layout) {
   Value half = b.divide(lane, 16);
   int64_t perBlock = matrix.shape.registersOfBlock() / 2;
   // Other blocks get whole slabs: nothing of them may be unwritten.
-  int64_t perSlabs = isShared() ? layout.slabs() * kSlabColumns / 4 : perBlock;
+  int64_t perSlabs =
+      isShared() || isApart() ? layout.slabs() * kSlabColumns / 4 : perBlock;
   SmallVector<Value> zeros(4, b.i32(0));
   for (int64_t block = 0; block < matrix.shape.blocks; ++block)
     for (int64_t i = 0; i < perSlabs; i += 4) {

@@ -76,8 +76,10 @@ SmallVector<PlanAttr> prism::scan::candidatePlans(RecurrenceOp op,
   if (schedule == Schedule::recurrent) {
     // The state lives in registers. One step is a copy of it, of as much as a
     // thread can hold; of many steps each waits for the one before, which is
-    // short where a thread holds little.
-    add(1, std::min<int64_t>(values, isOneStep(op) ? 64 : 32));
+    // short where a thread holds little. A part of a block has no wide
+    // accesses.
+    bool isWide = isOneStep(op) && (values <= 64 || values % 64 == 0);
+    add(1, std::min<int64_t>(values, isWide ? 64 : 32));
     add(1, 0);
     return plans;
   }

@@ -195,10 +195,11 @@ Value Splitter::startOfMaps(OpBuilder &builder, scf::ForOp loop, Value first) {
   if (!isKnown)
     return units(arith::SelectOp::create(builder, loc, takesNone,
                                          index(kNowhere), first));
-  Value low =
-      arith::TruncFOp::create(builder, loc, builder.getF32Type(), total);
+  if (!state.getElementType().isF64())
+    total =
+        arith::TruncFOp::create(builder, loc, state.getElementType(), total);
   Value kept = tensor::SplatOp::create(
-      builder, loc, math::ExpOp::create(builder, loc, low), state);
+      builder, loc, math::ExpOp::create(builder, loc, total), state);
   return arith::MulFOp::create(builder, loc, units(first), kept);
 }
 
