@@ -105,6 +105,17 @@ TEST(ApartCalls, PackedSequences) {
   expectRight(kernel, callOf(70), {1, 3});
 }
 
+/// The sizes for which the decision table takes them: slots are scarce there.
+TEST(ApartCalls, ManyKeys) {
+  Model model = modelOf("gated_deltanet", 128);
+  model.keys = 128;
+  for (int64_t prepareBlocks : {1, 2}) {
+    RoleKernel kernel(specOf(model), 64, 1, prepareBlocks);
+    expectRight(kernel, callOf(700));
+    expectRight(kernel, callOf(65, check::GateSet::mixed));
+  }
+}
+
 /// Messages go to other blocks in whole slabs, of which nothing may be
 /// unwritten: scores of fewer columns, keys that fill no slab.
 TEST(ApartCalls, PartsOfSlabs) {
