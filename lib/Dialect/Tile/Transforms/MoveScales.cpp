@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
+#include "AfterRoles.h"
 #include "LoadedTiles.h"
 #include "Prism/Dialect/Tile/Transforms/Passes.h"
 #include "StateDependence.h"
@@ -146,6 +147,8 @@ void moveNumber(arith::MulFOp product, const StateDependence &state) {
 
 struct MoveScalesPass : prism::tile::impl::TileMoveScalesBase<MoveScalesPass> {
   void runOnOperation() override {
+    if (comesAfterRoles(getOperation(), "MoveScale", "scales are moved"))
+      return;
     StateDependence state(getOperation());
     SmallVector<arith::MulFOp> products;
     getOperation().walk(

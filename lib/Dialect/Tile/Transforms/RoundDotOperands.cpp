@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
+#include "AfterRoles.h"
 #include "LoadedTiles.h"
 #include "Prism/Dialect/Tile/Transforms/Passes.h"
 #include "StateDependence.h"
@@ -188,15 +189,8 @@ struct RoundDotOperandsPass
           << type << "'";
       return signalPassFailure();
     }
-    // A message is released when the last op that read it has; one more,
-    // between it and a product, would read it later.
-    if (!getOperation().getBody().getOps<RoleOp>().empty()) {
-      remark::missed(getOperation().getLoc(),
-                     remark::RemarkOpts::name("RoundDot").category("tile"))
-          << "the program has been split into roles: operands are rounded "
-             "before";
+    if (comesAfterRoles(getOperation(), "RoundDot", "operands are rounded"))
       return;
-    }
     Type element = type == "bf16" ? Type(builder.getBF16Type())
                                   : Type(builder.getF16Type());
     Rounding(getOperation(), element).run();

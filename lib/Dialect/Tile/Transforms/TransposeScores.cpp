@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
+#include "AfterRoles.h"
 #include "Prism/Dialect/Tile/Transforms/Passes.h"
 #include "StateDependence.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -120,6 +121,9 @@ namespace {
 struct TransposeScoresPass
     : prism::tile::impl::TileTransposeScoresBase<TransposeScoresPass> {
   void runOnOperation() override {
+    if (comesAfterRoles(getOperation(), "TransposeScores",
+                        "scores are transposed"))
+      return;
     StateDependence state(getOperation());
     SmallVector<DotOp> dots;
     getOperation().walk([&](DotOp dot) {

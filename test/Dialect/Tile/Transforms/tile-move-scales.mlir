@@ -3,6 +3,8 @@
 //
 // RUN: prism-opt %s --tile-move-scales | FileCheck %s
 // RUN: prism-opt %s --tile-move-scales --remarks-filter=tile --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: prism-opt %S/../roles.mlir --tile-move-scales --remarks-filter=tile --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=ROLES
+// ROLES: roles.mlir:{{.*}} remark: {{.*}}the program has been split into roles: scales are moved before
 
 // CHECK-LABEL: tile.program @scales
 // CHECK: %[[DECAY:.*]] = tile.load %arg3

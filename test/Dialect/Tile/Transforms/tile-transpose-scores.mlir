@@ -2,6 +2,8 @@
 // rows. Decays of rows in the chain's order are those of a triangle.
 //
 // RUN: prism-opt %s --tile-transpose-scores --verify-roundtrip | FileCheck %s
+// RUN: prism-opt %S/../roles.mlir --tile-transpose-scores --remarks-filter=tile --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=ROLES
+// ROLES: roles.mlir:{{.*}} remark: {{.*}}the program has been split into roles: scores are transposed before
 
 // CHECK-LABEL: tile.program @two_writers
 // CHECK: %[[G:.*]] = tile.gate_sum
