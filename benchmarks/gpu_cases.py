@@ -5,8 +5,7 @@ Nothing here needs a GPU; tensors are made on the device that the caller names.
 
 from dataclasses import dataclass
 
-KEYS = VALUES = 128
-READ_SCALE = KEYS**-0.5
+KEYS = VALUES = 128  # unless a case says otherwise
 ERASES = 2  # of a token of gated_deltaproduct
 STEPPED = ("gla", "kda", "rwkv7", "gated_deltaproduct")  # checked against the recurrence step by step, as many key as value heads
 
@@ -23,19 +22,31 @@ class Case:
     ranks: int = 0  # of PRISM's second injection
     entry: str = "forward"  # or "decode": one step on from a state
     state: str = "f32"  # what states are between calls; "bf16"
+    keys: int = KEYS
+    values: int = VALUES
+
+    @property
+    def read_scale(self):
+        return self.keys**-0.5
+
+    @property
+    def size(self):
+        """Keys and values of a head as part of a name; nothing for the usual size."""
+        return "" if (self.keys, self.values) == (KEYS, VALUES) else f" K={self.keys} V={self.values}"
 
     @property
     def name(self):
         ranks = f" L={self.ranks}" if self.model == "prism" else ""
         entry = f" {self.entry}, {self.state} state" if self.entry != "forward" else ""
-        return f"{self.model}{ranks} {self.steps}x{self.sequences} ({self.key_heads},{self.value_heads}){entry}"
+        return f"{self.model}{ranks} {self.steps}x{self.sequences} ({self.key_heads},{self.value_heads}){self.size}{entry}"
 
     @property
     def bundle(self):
         """Cases of one bundle differ in length and number of sequences only."""
         ranks = f"_l{self.ranks}" if self.model == "prism" else ""
         entry = f"_{self.entry}_{self.state}" if self.entry != "forward" else ""
-        return f"{self.model}{ranks}_{self.key_heads}_{self.value_heads}{entry}"
+        size = self.size.replace(" ", "_").replace("=", "").lower()
+        return f"{self.model}{ranks}_{self.key_heads}_{self.value_heads}{size}{entry}"
 
     @property
     def calls(self):
@@ -66,13 +77,26 @@ def decode_cases():
             for state in ("f32", "bf16") for sequences in (1, 64, 256)]
 
 
+def length_cases():
+    """As many tokens in few long sequences as in many short ones, of 128 value heads."""
+    return [Case(model, steps, 131072 // steps, 32, 128, ranks)
+            for model, ranks in (("gated_deltanet", 0), ("prism", 1)) for steps in (2048, 8192, 32768, 131072)]
+
+
+def size_cases():
+    """Head sizes beside 128 x 128, which comes first."""
+    sizes = [(128, 128), (64, 64), (96, 96), (128, 64), (64, 128), (192, 192), (256, 256)]
+    return [Case("gated_deltanet", 8192, 4, 8, 32, keys=keys, values=values) for keys, values in sizes]
+
+
 def choice_cases():
     """Few and many heads, short and long, of light and heavy recurrences."""
     shapes = [(2048, 1, 8, 8), (8192, 1, 2, 8), (8192, 1, 16, 32), (32768, 1, 4, 4), (32768, 1, 16, 16), (4096, 8, 16, 16)]
     return [Case(model, *shape) for model in ("gated_deltanet", "retnet", "simple_gla", "deltanet") for shape in shapes]
 
 
-CASES = {"gpu-forward": forward_cases, "gpu-families": family_cases, "gpu-decode": decode_cases, "gpu-choice": choice_cases}
+CASES = {"gpu-forward": forward_cases, "gpu-families": family_cases, "gpu-decode": decode_cases, "gpu-choice": choice_cases,
+         "gpu-lengths": length_cases, "gpu-sizes": size_cases}
 
 
 def by_name():
@@ -86,7 +110,8 @@ def small_cases(suite):
     for case in CASES[suite]():
         steps = 1 if case.entry == "decode" else 130
         key_heads = 1 if case.model == "mamba2" else 2
-        few = Case(case.model, steps, 2, key_heads, 2 if case.model in STEPPED else 4, case.ranks, case.entry, case.state)
+        few = Case(case.model, steps, 2, key_heads, 2 if case.model in STEPPED else 4, case.ranks, case.entry, case.state,
+                   case.keys, case.values)
         small[few.name] = few
     return list(small.values())
 
@@ -96,8 +121,8 @@ def spec(case, targets):
     key, value = ["B", "T", "Hk", "K"], ["B", "T", "Hv", "V"]
     result = {"prism_spec": 1, "name": case.bundle, "entries": [case.entry], "target": targets,
               "dtype": {"io": "bf16", "state": case.state},
-              "dims": {"B": None, "T": None, "Hk": case.key_heads, "Hv": case.value_heads, "K": KEYS, "V": VALUES}}
-    read = {"read": {"query": "q", "scale": READ_SCALE}}
+              "dims": {"B": None, "T": None, "Hk": case.key_heads, "Hv": case.value_heads, "K": case.keys, "V": case.values}}
+    read = {"read": {"query": "q", "scale": case.read_scale}}
     if case.model == "simple_gla":
         result["inputs"] = {"q": key, "k": key, "v": value, "log_alpha": ["B", "T", "Hv"]}
         result["steps"] = [{"decay": "log_alpha"}, {"inject": {"key": "k", "value": "v"}}, read]
@@ -107,7 +132,7 @@ def spec(case, targets):
         result["steps"] = [{"decay": "log_alpha"}, {"inject": {"key": "k", "value": "v", "scale": "dt"}}, {"read": {"query": "q"}}]
     else:
         result["family"] = case.model
-        result["options"] = {"scale": READ_SCALE}
+        result["options"] = {"scale": case.read_scale}
         if case.model == "gated_deltaproduct":
             result["dims"]["M"] = ERASES
         if case.model == "prism":
@@ -137,28 +162,28 @@ def inputs(case, device, seed):
         return decays(*axes) * (heads.view(-1, *[1] * len(axes)) % 4 != 0)
 
     micro = (ERASES,) if case.model == "gated_deltaproduct" else ()
-    result = {"r" if case.model == "rwkv7" else "q": unit(*rows, case.key_heads, KEYS),
-              "k": unit(*rows, case.key_heads, *micro, KEYS), "v": randn(*rows, case.value_heads, *micro, VALUES).bfloat16()}
+    result = {"r" if case.model == "rwkv7" else "q": unit(*rows, case.key_heads, case.keys),
+              "k": unit(*rows, case.key_heads, *micro, case.keys), "v": randn(*rows, case.value_heads, *micro, case.values).bfloat16()}
     if case.model in ("gated_deltanet", "simple_gla", "prism", "gated_deltaproduct"):
         result["log_alpha"] = gates()
     if case.model in ("gla", "kda", "rwkv7"):
-        result["log_w" if case.model == "rwkv7" else "log_alpha"] = gates(KEYS)
+        result["log_w" if case.model == "rwkv7" else "log_alpha"] = gates(case.keys)
     if case.model in ("gated_deltanet", "deltanet", "prism", "kda", "gated_deltaproduct"):
         result["beta"] = torch.sigmoid(randn(*rows, case.value_heads, *micro))
     if case.model == "rwkv7":
-        result["kappa"] = unit(*rows, case.key_heads, KEYS)
-        result["a"] = torch.sigmoid(randn(*rows, case.key_heads, KEYS)).bfloat16()
+        result["kappa"] = unit(*rows, case.key_heads, case.keys)
+        result["a"] = torch.sigmoid(randn(*rows, case.key_heads, case.keys)).bfloat16()
     if case.model == "retnet":  # the decays of the paper, which the peer has built in
         result["log_gamma"] = torch.log1p(-torch.exp2(-5.0 - heads.double())).float()
     if case.model == "mamba2":
         result["dt"], result["A"] = -decays(), -(heads % 4 != 0).float()
     if case.model == "prism" and case.ranks:
-        result["u"] = randn(*rows, case.value_heads, VALUES).bfloat16()
-        result["p"] = torch.sigmoid(randn(*rows, case.value_heads, case.ranks, VALUES)).bfloat16()
-        result["c"] = unit(*rows, case.key_heads, case.ranks, KEYS)
+        result["u"] = randn(*rows, case.value_heads, case.values).bfloat16()
+        result["p"] = torch.sigmoid(randn(*rows, case.value_heads, case.ranks, case.values)).bfloat16()
+        result["c"] = unit(*rows, case.key_heads, case.ranks, case.keys)
         result["b"] = torch.sigmoid(randn(*rows, case.value_heads, case.ranks))
     if case.entry == "decode":
-        state = randn(case.sequences, case.value_heads, KEYS, VALUES)
+        state = randn(case.sequences, case.value_heads, case.keys, case.values)
         result["initial_state"] = state.bfloat16() if case.state == "bf16" else state
     return result
 
@@ -167,8 +192,8 @@ def results(case, device):
     """Output and final state, full of NaN: what a kernel forgets to write is seen."""
     import torch
 
-    rows = (case.sequences, case.steps, case.value_heads, VALUES)
-    state = (case.sequences, case.value_heads, KEYS, VALUES)
+    rows = (case.sequences, case.steps, case.value_heads, case.values)
+    state = (case.sequences, case.value_heads, case.keys, case.values)
     dtype = {"f32": torch.float32, "bf16": torch.bfloat16}[case.state]
     return {"o": torch.full(rows, float("nan"), dtype=torch.bfloat16, device=device),
             "final_state": torch.full(state, float("nan"), dtype=dtype, device=device)}
@@ -184,11 +209,11 @@ def flops(case, chunk=64):
     erases = case.model in ("gated_deltanet", "deltanet", "prism", "kda", "rwkv7", "gated_deltaproduct")
     products = 2 if erases else 1
     if case.entry == "decode":
-        return 2 * KEYS * VALUES * (1 + products) * case.sequences * case.value_heads
-    a_token = 2 * chunk * (KEYS + VALUES) * products + 2 * KEYS * VALUES * (1 + products)
-    a_token += case.ranks * (2 * chunk * (KEYS + VALUES) * products + 2 * KEYS * VALUES)
+        return 2 * case.keys * case.values * (1 + products) * case.sequences * case.value_heads
+    a_token = 2 * chunk * (case.keys + case.values) * products + 2 * case.keys * case.values * (1 + products)
+    a_token += case.ranks * (2 * chunk * (case.keys + case.values) * products + 2 * case.keys * case.values)
     if case.model == "gated_deltaproduct":  # rows interleaved: each erase reads the keys of all before it
-        a_token += (ERASES - 1) * (2 * chunk * (KEYS + VALUES) * (1 + 2 * ERASES) + 2 * KEYS * VALUES * 2)
+        a_token += (ERASES - 1) * (2 * chunk * (case.keys + case.values) * (1 + 2 * ERASES) + 2 * case.keys * case.values * 2)
     return a_token * case.steps * case.sequences * case.value_heads
 
 

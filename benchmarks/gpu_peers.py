@@ -10,8 +10,6 @@ import importlib.util
 import sys
 import types
 
-from gpu_cases import READ_SCALE
-
 MAMBA_CHUNKS = (128, 256)  # 256 is its own default
 GATE_RATE = 1 / 16  # of FlashInfer's gates of a step; that of gpu_cases.inputs
 
@@ -34,7 +32,7 @@ def import_part(package, module):
 
 def flash_linear_attention(case, x):
     make = FLA.get(case.model if case.entry == "forward" else f"{case.model} {case.entry}")
-    return {"fla": make(x, {"scale": READ_SCALE, "output_final_state": True})} if make else {}
+    return {"fla": make(x, {"scale": case.read_scale, "output_final_state": True})} if make else {}
 
 
 def fla_gated_deltanet(x, common):
@@ -115,7 +113,7 @@ def flash_infer_gated_deltanet(case, x):
     state = torch.empty(case.sequences, heads, v.shape[-1], k.shape[-1], device=v.device, dtype=torch.float32)
 
     def run():
-        chunk_gated_delta_rule(q, k, v, g=alpha, beta=beta, scale=READ_SCALE, output_final_state=True, cu_seqlens=offsets,
+        chunk_gated_delta_rule(q, k, v, g=alpha, beta=beta, scale=case.read_scale, output_final_state=True, cu_seqlens=offsets,
                                output=o, output_state=state, use_cp="auto", max_seqlen=case.steps)
         return o.unflatten(0, rows), state.mT
     return run
@@ -139,7 +137,7 @@ def flash_infer_gated_deltanet_decode(case, x):
     bias, o = torch.zeros_like(log_rate), torch.empty_like(v)
 
     def run():
-        gated_delta_rule_decode_pretranspose(q, k, v, None, log_rate, a, bias, b, scale=READ_SCALE, output=o, use_qk_l2norm=False,
+        gated_delta_rule_decode_pretranspose(q, k, v, None, log_rate, a, bias, b, scale=case.read_scale, output=o, use_qk_l2norm=False,
                                              initial_state=pool, initial_state_indices=read, output_state_indices=written,
                                              backend="flashinfer")
         return o, after.mT
@@ -165,7 +163,7 @@ def flash_qla(case, x):
     offsets = torch.arange(case.sequences + 1, device=x["v"].device, dtype=torch.int32) * case.steps
 
     def run():
-        o, state = chunk_gated_delta_rule(*packed, scale=READ_SCALE, output_final_state=True, cu_seqlens=offsets)
+        o, state = chunk_gated_delta_rule(*packed, scale=case.read_scale, output_final_state=True, cu_seqlens=offsets)
         return o.view_as(x["v"]), state
     return {"flash_qla": run}
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints the tables of docs/Benchmarks.md from what a GPU suite of run.py wrote with --json.
 
-usage: gpu_report.py FILE.json [--plot FILE.svg]     (--plot needs matplotlib)
+usage: gpu_report.py FILE.json [--plot FILE.svg [--kind roofline|lengths|ranks]]     (--plot needs matplotlib)
 """
 
 import argparse
@@ -49,40 +49,20 @@ def head(rows):
            f"{row['matmul_tflops']:.0f} TFLOP/s, both in the same run; median of {row['repeats']}."
 
 
-def plot(rows, path):
-    """Times the roofline's, a bar each for us and the best peer."""
-    import matplotlib
-    matplotlib.use("svg")
-    import matplotlib.pyplot as plt
-
-    names, ours, peers = [], [], []
-    for name, (our, others) in by_case(rows).items():
-        best = min(others, key=lambda row: row["peer_ms"], default=None)
-        names.append(name)
-        ours.append(100 * our["of_roofline"] if our else 0)
-        peers.append(100 * best["of_roofline"] if best else 0)
-    figure, axes = plt.subplots(figsize=(8, 0.32 * len(names) + 1))
-    places = range(len(names))
-    axes.barh([p - 0.2 for p in places], ours, 0.4, label="Prism", color="#1f5fa8")
-    axes.barh([p + 0.2 for p in places], peers, 0.4, label="best peer", color="#bbbbbb")
-    axes.set_yticks(list(places), names, fontsize=7)
-    axes.invert_yaxis()
-    axes.set_xlabel("share of the roofline, %")
-    axes.legend(fontsize=7)
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file")
     parser.add_argument("--plot", metavar="FILE.svg")
+    parser.add_argument("--kind", choices=("roofline", "lengths", "ranks"), default="roofline",
+                        help="share of the roofline by case (default), tokens per second by length, time by ranks of PRISM")
     options = parser.parse_args()
     with open(options.file, encoding="utf-8") as file:
         rows = json.load(file)["rows"]
     print(head(rows) + "\n\n" + table(rows))
     if options.plot:
-        plot(rows, options.plot)
+        import gpu_plots
+
+        gpu_plots.PLOTS[options.kind](rows, options.plot)
 
 
 if __name__ == "__main__":

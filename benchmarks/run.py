@@ -5,7 +5,7 @@ usage: run.py --list
        run.py --suite NAME [--json FILE] [--build FOLDER] [--repeats N] [--python PYTHON] [--only TEXT] [--dry-run]
        run.py --suite cpu-families [--threads N,...] [--no-peers]
        run.py --suite chunk-choice [--level LEVEL] [--calibration FILE]
-       run.py --suite gpu-forward|gpu-families|gpu-decode|gpu-choice [--bin FOLDER] [--bundles FOLDER] [--compile-only] [--dry-run] [--all] [--only TEXT] ...
+       run.py --suite gpu-forward|gpu-families|gpu-decode|gpu-choice|gpu-lengths|gpu-sizes [--bin FOLDER] [--bundles FOLDER] [--compile-only] [--dry-run] [--all] [--only TEXT] ...
 
 Ours and the peers run in one process, interleaved: every repeat runs every case
 once, in an order that rotates, so that all see the same machine. The figure of a
@@ -81,6 +81,13 @@ def gpu_choice(options):
     return suite.gpu_choice(options)
 
 
+def gpu_lines(name):
+    """gpu-lengths or gpu-sizes, with the suite's own docstring."""
+    import gpu_lines as suites
+
+    return getattr(suites, name)
+
+
 def chunk_choice(options):
     """The chosen chunk and schedule against a sweep on this CPU: 30 shapes, five families; no peers."""
     import chunk_choice as suite
@@ -93,7 +100,9 @@ SUITES = {"cpu-families": cpu_families, "cpu-gated-deltanet": cpu_gated_deltanet
           "gpu-forward": on_gpu("Eight shapes of Gated DeltaNet; RetNet, simple GLA, DeltaNet, Mamba-2 form, PRISM on a GPU, bf16, K = V = 128."),
           "gpu-families": on_gpu("GLA, KDA, RWKV-7 and gated DeltaProduct on a GPU, three shapes each, bf16, K = V = 128."),
           "gpu-decode": on_gpu("One step of Gated DeltaNet for 1, 64 and 256 sequences on a GPU, states in f32 and bf16."),
-          "gpu-choice": gpu_choice}
+          "gpu-choice": gpu_choice,
+          "gpu-lengths": gpu_lines("gpu_lengths"),
+          "gpu-sizes": gpu_lines("gpu_sizes")}
 
 
 def threads(text):
