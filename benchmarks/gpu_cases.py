@@ -6,6 +6,7 @@ Nothing here needs a GPU; tensors are made on the device that the caller names.
 from dataclasses import dataclass
 
 KEYS = VALUES = 128  # unless a case says otherwise
+GATE_RATE = 1 / 16  # of log-gates: logsigmoid(randn) times that
 ERASES = 2  # of a token of gated_deltaproduct
 STEPPED = ("gla", "kda", "rwkv7", "gated_deltaproduct")  # checked against the recurrence step by step, as many key as value heads
 
@@ -156,7 +157,7 @@ def inputs(case, device, seed):
     heads = torch.arange(case.value_heads, device=device)
 
     def decays(*axes):
-        return torch.nn.functional.logsigmoid(randn(*rows, case.value_heads, *axes)) / 16
+        return torch.nn.functional.logsigmoid(randn(*rows, case.value_heads, *axes)) * GATE_RATE
 
     def gates(*axes):
         return decays(*axes) * (heads.view(-1, *[1] * len(axes)) % 4 != 0)

@@ -10,8 +10,9 @@ import importlib.util
 import sys
 import types
 
+from gpu_cases import GATE_RATE
+
 MAMBA_CHUNKS = (128, 256)  # 256 is its own default
-GATE_RATE = 1 / 16  # of FlashInfer's gates of a step; that of gpu_cases.inputs
 
 
 def import_part(package, module):

@@ -130,11 +130,10 @@ SegmentCosts prism::costsOf(const Unit &split) {
                   maps = programOf(split.before.front());
   bool solved = solves(program);
   // Blocks of columns of M that are known beforehand take no time.
-  bool knowsMaps =
-      !solved && !maps.getBody().getOps<tile::SumStepsOp>().empty();
   int64_t mapBlocks =
-      knowsMaps ? llvm::divideCeil(program.getValues(), maps.getValueBlock())
-                : maps.getValueBlocks();
+      tile::knowsMaps(program)
+          ? llvm::divideCeil(program.getValues(), maps.getValueBlock())
+          : maps.getValueBlocks();
   return {split.target.gpu().multiprocessors,
           split.plan.getChunk(),
           program.getValueBlocks(),

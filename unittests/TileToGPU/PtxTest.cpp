@@ -63,6 +63,11 @@ test::Shape shapeOf(int64_t keys, int64_t values, int64_t block, int64_t chunk,
   return shape;
 }
 
+void expectNoSpills(const Assembled &assembled) {
+  EXPECT_EQ(assembled.resources.spillStores, 0);
+  EXPECT_EQ(assembled.resources.spillLoads, 0);
+}
+
 class EveryChip : public testing::TestWithParam<const char *> {};
 
 TEST_P(EveryChip, RecurrentFormHasNoSpills) {
@@ -82,8 +87,7 @@ TEST_P(EveryChip, RecurrentFormHasNoSpills) {
       ASSERT_TRUE(succeeded(assembled)) << error;
       if (assembled->cubin.empty())
         GTEST_SKIP() << assembled->note;
-      EXPECT_EQ(assembled->resources.spillStores, 0);
-      EXPECT_EQ(assembled->resources.spillLoads, 0);
+      expectNoSpills(*assembled);
       EXPECT_LE(assembled->resources.registers, registers)
           << type << " in blocks of " << block;
       RecordProperty("registers", assembled->resources.registers);
@@ -101,7 +105,7 @@ TEST_P(EveryChip, ChunkFormAssembles) {
   ASSERT_TRUE(succeeded(assembled)) << error;
   if (assembled->cubin.empty())
     GTEST_SKIP() << assembled->note;
-  EXPECT_EQ(assembled->resources.spillStores, 0);
+  expectNoSpills(*assembled);
   EXPECT_LE(assembled->resources.registers, 128);
 }
 

@@ -354,31 +354,11 @@ SmallVector<Value, 3> KernelBuilder::viewIndices(const Slice &slice,
   return indices;
 }
 
-/// By a constant offset, or in whole blocks of values.
-bool KernelBuilder::isWhole(const Slice &slice, int64_t axis) {
-  auto view = cast<ViewType>(slice.view.getType());
-  if (axis == 0 && view.hasTime())
-    return false;
-  int64_t bound = view.getShape()[axis],
-          extent = axis == slice.rankAxis ? slice.ranks : 1;
-  for (auto [tileAxis, viewAxis] : llvm::enumerate(slice.axisOfTile))
-    if (viewAxis == axis)
-      extent = slice.extents[tileAxis];
-  APInt constant;
-  if (matchPattern(slice.offsets[axis], m_ConstantInt(&constant)) &&
-      !constant.isNegative() && constant.getSExtValue() + extent <= bound)
-    return true;
-  bool wholeBlocks = program.getValues() % program.getValueBlock() == 0;
-  return slice.offsets[axis].getDefiningOp<ValueOffsetOp>() && wholeBlocks &&
-         extent <= int64_t(program.getValueBlock()) &&
-         bound == int64_t(program.getValues());
-}
-
 Value KernelBuilder::axisInside(const Slice &slice, int64_t axis, Value index) {
   auto view = cast<ViewType>(slice.view.getType());
   if (axis == 0 && view.hasTime())
     return b.below(index, steps);
-  if (isWhole(slice, axis))
+  if (slice.isWhole(axis, program))
     return {};
   return b.below(index, b.i64(view.getShape()[axis]));
 }

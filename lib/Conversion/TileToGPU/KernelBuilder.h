@@ -66,6 +66,9 @@ struct Slice {
   static std::optional<Slice> ofLoaded(mlir::Value tile);
 
   int64_t steps() const { return extents.front() / ranks; }
+  /// Whether every element is known to lie inside view axis `axis`: never on
+  /// time.
+  bool isWhole(int64_t axis, tile::ProgramOp program) const;
 };
 
 class KernelBuilder {
@@ -107,9 +110,6 @@ public:
   /// Index on every view axis of the tile element at `local` (i32 or i64).
   llvm::SmallVector<mlir::Value, 3> viewIndices(const Slice &slice,
                                                 mlir::ValueRange local);
-  /// Is every element of the slice known to lie inside view axis `axis`? Never
-  /// on time.
-  bool isWhole(const Slice &slice, int64_t axis);
   /// Condition under which view axis `axis` is inside, for tile-local indices
   /// below `extent`; null when that is known. The time axis is checked against
   /// the length.

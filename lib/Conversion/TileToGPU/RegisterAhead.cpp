@@ -33,8 +33,8 @@ bool RegisterLowering::canLoadAhead(LoadOp op, scf::ForOp loop) {
       slice.offsets[0] != loop.getInductionVar())
     return false;
   for (auto [axis, offset] : llvm::enumerate(slice.offsets))
-    if (axis &&
-        (!kernel.isWhole(slice, axis) || !loop.isDefinedOutsideOfLoop(offset)))
+    if (axis && (!slice.isWhole(axis, kernel.getProgram()) ||
+                 !loop.isDefinedOutsideOfLoop(offset)))
       return false;
   Value tile = op.getResult();
   auto [rows, columns] = shapeOf(tile);

@@ -35,7 +35,7 @@ int64_t RegisterLowering::widthOf(const Slice &slice, Value tile) {
                                                    : 1,
                            kAccessBytes / bytes);
   bool isWhole = isInside(kind, extent, plan.perThread(tile, last) - 1) &&
-                 kernel.isWhole(slice, axis);
+                 slice.isWhole(axis, kernel.getProgram());
   if (width == 1 || !isWhole || !kernel.isContiguous(slice) ||
       !startsAligned(slice.offsets[axis], kernel.getProgram(), width))
     return 1;

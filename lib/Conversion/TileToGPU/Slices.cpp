@@ -83,3 +83,22 @@ std::optional<Slice> Slice::ofLoaded(Value tile) {
   auto stack = tile.getDefiningOp<InterleaveOp>();
   return stack ? of(stack) : std::nullopt;
 }
+
+/// By a constant offset, or in whole blocks of values.
+bool Slice::isWhole(int64_t axis, ProgramOp program) const {
+  auto type = cast<ViewType>(view.getType());
+  if (axis == 0 && type.hasTime())
+    return false;
+  int64_t bound = type.getShape()[axis], extent = axis == rankAxis ? ranks : 1;
+  for (auto [tileAxis, viewAxis] : llvm::enumerate(axisOfTile))
+    if (viewAxis == axis)
+      extent = extents[tileAxis];
+  APInt constant;
+  if (matchPattern(offsets[axis], m_ConstantInt(&constant)) &&
+      !constant.isNegative() && constant.getSExtValue() + extent <= bound)
+    return true;
+  bool wholeBlocks = program.getValues() % program.getValueBlock() == 0;
+  return offsets[axis].getDefiningOp<ValueOffsetOp>() && wholeBlocks &&
+         extent <= int64_t(program.getValueBlock()) &&
+         bound == int64_t(program.getValues());
+}

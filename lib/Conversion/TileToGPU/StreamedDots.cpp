@@ -59,16 +59,10 @@ static bool isForeseeable(LoadOp load, scf::ForOp loop) {
 /// Whether all of a tile lies in its view, but for the axes that it has not.
 static bool isInside(LoadOp load) {
   Slice slice = Slice::of(load);
-  auto view = cast<ViewType>(slice.view.getType());
-  for (auto [extent, axis] : llvm::zip(slice.extents, slice.axisOfTile)) {
-    APInt first;
-    if ((axis == 0 && view.hasTime()) ||
-        !matchPattern(slice.offsets[axis], m_ConstantInt(&first)) ||
-        first.isNegative() ||
-        first.getSExtValue() + extent > view.getShape()[axis])
-      return false;
-  }
-  return true;
+  auto program = load->getParentOfType<ProgramOp>();
+  return llvm::all_of(slice.axisOfTile, [&](int64_t axis) {
+    return slice.isWhole(axis, program);
+  });
 }
 
 std::optional<StreamedDot> prism::tiletogpu::streamedDotOf(DotOp dot,

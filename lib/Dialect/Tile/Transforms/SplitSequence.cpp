@@ -33,13 +33,19 @@ public:
       : program(program), combineBlock(combineBlock) {}
   FailureOr<SplitPrograms> split(std::string &whyNot);
 
-private:
   static FailureOr<ChunkLoop> findLoop(ProgramOp program, std::string &whyNot);
+
+private:
   OwningOpRef<ProgramOp> copyOf(StringRef suffix, StringRef segments);
   void addIntermediates(ProgramOp copy);
   OwningOpRef<ProgramOp> makeMaps();
   static Value sumGates(OpBuilder &builder, Location loc, ArrayRef<Value> gates,
                         Value ofMap);
+  Value units(OpBuilder &builder, Location loc, Value first);
+  Value startOfKnown(OpBuilder &builder, scf::ForOp loop, Value first,
+                     Value ofMap);
+  Value startOfForgotten(OpBuilder &builder, scf::ForOp loop, Value first,
+                         Value ofMap);
   Value startOfMaps(OpBuilder &builder, scf::ForOp loop, Value first);
   OwningOpRef<ProgramOp> makeCombine();
   OwningOpRef<ProgramOp> makeSegments();
@@ -163,44 +169,65 @@ Value Splitter::sumGates(OpBuilder &builder, Location loc,
   return total;
 }
 
-/// What the loop starts from: columns of M are units. Columns that are known
-/// beforehand take no steps: those of a scalar decay alone, which are its
-/// product; and zeros, where decays leave nothing of a state.
-Value Splitter::startOfMaps(OpBuilder &builder, scf::ForOp loop, Value first) {
+/// Whether M is known beforehand: it is a decay of whole states alone, by gates
+/// that are inputs.
+static bool isKnownBeforehand(scf::ForOp loop, bool isDiagonal) {
+  return isDiagonal && !gatesThatDecide(loop).empty();
+}
+
+/// Takes no steps where a condition holds.
+static void skipLoop(OpBuilder &builder, scf::ForOp loop, Value condition) {
+  Value none = arith::ConstantIndexOp::create(builder, loop.getLoc(), 0);
+  loop.getUpperBoundMutable().assign(arith::SelectOp::create(
+      builder, loop.getLoc(), condition, none, loop.getUpperBound()));
+}
+
+Value Splitter::units(OpBuilder &builder, Location loc, Value first) {
+  return UnitColumnsOp::create(builder, loc, state, first, diagonal);
+}
+
+/// Columns of M as they will be: the product of all decays.
+Value Splitter::startOfKnown(OpBuilder &builder, scf::ForOp loop, Value first,
+                             Value ofMap) {
   Location loc = loop.getLoc();
-  auto index = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  };
-  auto units = [&](Value from) -> Value {
-    return UnitColumnsOp::create(builder, loc, state, from, diagonal);
-  };
-  SmallVector<Value> deciding = gatesThatDecide(loop),
-                     bounding = gatesThatBound(loop);
-  bool isKnown = diagonal && !deciding.empty();
-  if (!isKnown && (diagonal || bounding.empty()))
-    return units(first);
-  Value ofMap = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
-                                      first, index(0));
-  Value total = sumGates(builder, loc, isKnown ? deciding : bounding, ofMap);
-  Value takesNone = ofMap;
-  if (!isKnown) {
-    Value limit = arith::ConstantOp::create(
-        builder, loc, builder.getF64FloatAttr(kForgotten));
-    takesNone = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT,
-                                      total, limit);
-  }
-  Value length = arith::SelectOp::create(builder, loc, takesNone, index(0),
-                                         loop.getUpperBound());
-  loop.getUpperBoundMutable().assign(length);
-  if (!isKnown)
-    return units(arith::SelectOp::create(builder, loc, takesNone,
-                                         index(kNowhere), first));
+  Value total = sumGates(builder, loc, gatesThatDecide(loop), ofMap);
+  skipLoop(builder, loop, ofMap);
   if (!state.getElementType().isF64())
     total =
         arith::TruncFOp::create(builder, loc, state.getElementType(), total);
   Value kept = tensor::SplatOp::create(
       builder, loc, math::ExpOp::create(builder, loc, total), state);
-  return arith::MulFOp::create(builder, loc, units(first), kept);
+  return arith::MulFOp::create(builder, loc, units(builder, loc, first), kept);
+}
+
+/// Units, or zeros where decays leave nothing of a state.
+Value Splitter::startOfForgotten(OpBuilder &builder, scf::ForOp loop,
+                                 Value first, Value ofMap) {
+  Location loc = loop.getLoc();
+  Value total = sumGates(builder, loc, gatesThatBound(loop), ofMap);
+  Value limit = arith::ConstantOp::create(builder, loc,
+                                          builder.getF64FloatAttr(kForgotten));
+  Value isForgotten = arith::CmpFOp::create(
+      builder, loc, arith::CmpFPredicate::OLT, total, limit);
+  skipLoop(builder, loop, isForgotten);
+  Value nowhere = arith::ConstantIndexOp::create(builder, loc, kNowhere);
+  return units(
+      builder, loc,
+      arith::SelectOp::create(builder, loc, isForgotten, nowhere, first));
+}
+
+/// What the loop starts from: columns of M are units. Those that are known
+/// beforehand take no steps.
+Value Splitter::startOfMaps(OpBuilder &builder, scf::ForOp loop, Value first) {
+  Location loc = loop.getLoc();
+  bool isKnown = isKnownBeforehand(loop, diagonal);
+  if (!isKnown && (diagonal || gatesThatBound(loop).empty()))
+    return units(builder, loc, first);
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value ofMap = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
+                                      first, zero);
+  return isKnown ? startOfKnown(builder, loop, first, ofMap)
+                 : startOfForgotten(builder, loop, first, ofMap);
 }
 
 OwningOpRef<ProgramOp> Splitter::makeMaps() {
@@ -328,6 +355,16 @@ FailureOr<SplitPrograms> prism::tile::splitSequence(ProgramOp program,
                                                     int64_t combineBlock,
                                                     std::string &whyNot) {
   return Splitter(program, combineBlock).split(whyNot);
+}
+
+bool prism::tile::knowsMaps(ProgramOp program) {
+  std::string whyNot;
+  FailureOr<ChunkLoop> parts = Splitter::findLoop(program, whyNot);
+  if (failed(parts))
+    return false;
+  FailureOr<AffineState> affine = AffineState::analyze(parts->loop, whyNot);
+  return succeeded(affine) &&
+         isKnownBeforehand(parts->loop, affine->isDiagonal());
 }
 
 namespace {

@@ -25,8 +25,8 @@ static RankedTensorType typeOf(Value tile) {
 }
 
 static bool isSplat(Value tile) {
-  DenseElementsAttr value;
-  return matchPattern(tile, m_Constant(&value)) && value.isSplat();
+  SplatElementsAttr value;
+  return matchPattern(tile, m_Constant(&value));
 }
 
 //===----------------------------------------------------------------------===//
@@ -111,7 +111,7 @@ static Value transposed(OpBuilder &b, Value tile) {
     return DecayMatrixOp::create(
         b, loc, type, decay.getRows(), decay.getColumns(), decay.getRowOrder(),
         decay.getColumnOrder(), !decay.getTransposed());
-  DenseElementsAttr value;
+  SplatElementsAttr value;
   matchPattern(tile, m_Constant(&value));
   return arith::ConstantOp::create(b, loc, value.resizeSplat(type));
 }

@@ -42,6 +42,10 @@ struct SplitPrograms {
 llvm::FailureOr<SplitPrograms>
 splitSequence(ProgramOp program, int64_t combineBlock, std::string &whyNot);
 
+/// Whether columns of the maps of a program's segments take no steps, since a
+/// sum of log-gates tells them.
+bool knowsMaps(ProgramOp program);
+
 } // namespace prism::tile
 
 #endif // PRISM_DIALECT_TILE_TRANSFORMS_SPLITSEQUENCE_H
