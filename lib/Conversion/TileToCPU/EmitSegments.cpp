@@ -58,11 +58,16 @@ Value Emitter::presenceOf(unsigned i) {
 
 /// A number of every step, before the first.
 Value Emitter::sumSteps(tile::SumStepsOp op) {
-  Type f64 = b.getF64Type(), element = op.getView().getType().getElementType();
-  bool isRounded = element.getIntOrFloatBitWidth() == 16;
-  Type stored = isRounded ? Type(b.getI16Type()) : element;
-  const Argument &argument =
-      arguments[cast<BlockArgument>(op.getView()).getArgNumber()];
+  Type f64 = b.getF64Type();
+  auto numberOf = [&](Value view, Value step) {
+    Type element = cast<tile::ViewType>(view.getType()).getElementType();
+    bool isRounded = element.getIntOrFloatBitWidth() == 16;
+    Type stored = isRounded ? Type(b.getI16Type()) : element;
+    const Argument &argument =
+        arguments[cast<BlockArgument>(view).getArgNumber()];
+    Value pointer = gep(argument.base, element, mul(step, argument.timeStride));
+    return convertIn(loadScalar(pointer, stored), element, f64);
+  };
   auto number = [&](double value) -> Value {
     return arith::ConstantOp::create(b, b.getF64FloatAttr(value));
   };
@@ -70,9 +75,9 @@ Value Emitter::sumSteps(tile::SumStepsOp op) {
       arith::SelectOp::create(b, map.lookup(op.getWanted()), length, c(0));
   Vectors sum =
       loopCarrying(c(0), count, 1, {number(0.0)}, [&](Value step, Vectors acc) {
-        Value pointer =
-            gep(argument.base, element, mul(step, argument.timeStride));
-        Value gate = convertIn(loadScalar(pointer, stored), element, f64);
+        Value gate = numberOf(op.getViews().front(), step);
+        for (Value view : op.getViews().drop_front())
+          gate = arith::MulFOp::create(b, gate, numberOf(view, step));
         gate = arith::MaximumFOp::create(b, gate, number(-1024.0));
         return Vectors{arith::AddFOp::create(b, acc[0], gate)};
       });

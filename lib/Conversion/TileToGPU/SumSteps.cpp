@@ -54,12 +54,17 @@ Value KernelBuilder::sumSteps(SumStepsOp op) {
                                   scalars.lookup(op.getWanted()), true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(wanted.thenBlock());
-  Slice slice;
-  slice.view = cast<BlockArgument>(op.getView());
+  auto numberOf = [&](Value view, Value step) {
+    Slice slice;
+    slice.view = cast<BlockArgument>(view);
+    return loadElement(slice, ValueRange{step}, f64);
+  };
   Value threads = b.i64(numThreads);
   Value mine =
       sumOver(b, b.wide(threadId), steps, threads, [&](Value step) -> Value {
-        Value number = loadElement(slice, ValueRange{step}, f64);
+        Value number = numberOf(op.getViews().front(), step);
+        for (Value view : op.getViews().drop_front())
+          number = b.mul(number, numberOf(view, step));
         Value floor = b.real(f64, -1024.0);
         // Not maximumf: f64 has no instruction for it that keeps NaN.
         Value isLow =

@@ -74,6 +74,27 @@ Value KernelBuilder::advance(const Slice &slice, Value address,
                              ArrayRef<LLVM::GEPArg>{elements});
 }
 
+/// Four words of what is read once and by nobody else: the L2 cache asks memory
+/// for 256 bytes at once.
+static SmallVector<Value> loadFourOnce(ScalarBuilder &b, Type word,
+                                       Value address) {
+  SmallVector<Type> types(4, word);
+  bool isReal = isa<FloatType>(word);
+  Value loaded =
+      LLVM::InlineAsmOp::create(
+          b, TypeRange(LLVM::LLVMStructType::getLiteral(b.getContext(), types)),
+          ValueRange{address},
+          "ld.global.L2::256B.v4.b32 {$0, $1, $2, $3}, [$4];",
+          isReal ? "=f,=f,=f,=f,l" : "=r,=r,=r,=r,l",
+          /*has_side_effects=*/true, /*is_align_stack=*/false,
+          LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+          .getResult(0);
+  SmallVector<Value> words;
+  for (int64_t i = 0; i < 4; ++i)
+    words.push_back(LLVM::ExtractValueOp::create(b, loaded, i));
+  return words;
+}
+
 SmallVector<Value> KernelBuilder::loadWords(const Slice &slice, Value address,
                                             int64_t offset, int64_t count) {
   Type element = elementOf(slice);
@@ -83,6 +104,9 @@ SmallVector<Value> KernelBuilder::loadWords(const Slice &slice, Value address,
   if (count == 1)
     return {LLVM::LoadOp::create(b, wordType(slice, 1), address)};
   auto vector = accessType(b, element, count);
+  bool isState = !cast<ViewType>(slice.view.getType()).hasTime();
+  if (isState && vector.getNumElements() == 4)
+    return loadFourOnce(b, vector.getElementType(), address);
   Value loaded = LLVM::LoadOp::create(b, vector, address,
                                       /*alignment=*/count *
                                           element.getIntOrFloatBitWidth() / 8);

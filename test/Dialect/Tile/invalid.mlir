@@ -224,6 +224,14 @@ func.func @sum_of_rows(%view: !tile.view<?x4xf32>, %wanted: i1) {
 
 // -----
 
+func.func @sum_of_nothing(%wanted: i1) {
+  // expected-error @+1 {{'tile.sum_steps' op sums numbers of views, found none}}
+  %0 = "tile.sum_steps"(%wanted) : (i1) -> f64
+  return
+}
+
+// -----
+
 func.func @sum_without_time(%view: !tile.view<4xf32>, %wanted: i1) {
   // expected-error @+1 {{'tile.sum_steps' op sums one number a step, of a view with time alone; found '!tile.view<4xf32>'}}
   %0 = tile.sum_steps %view if %wanted : !tile.view<4xf32>

@@ -199,12 +199,14 @@ tile.program @segments_scan(
 // CHECK-LABEL: tile.program reverse @segments_inner(
 // CHECK: heads 4 values 8 block 8 chunk 16 segments inner {
 // CHECK: tile.sum_steps %{{.*}} if %{{.*}} : <?xf32>
+// CHECK: tile.sum_steps %[[G:.*]], %[[G]] if %{{.*}} : <?xf32>, <?xf32>
 tile.program reverse @segments_inner(
     %g: !tile.view<?xf32> as <name = "g", axes = "bth", heads = 4, role = "input", optional = false>,
     %start: !tile.view<4x8xf32> as <name = "start", axes = "nhskv", heads = 4, role = "intermediate", optional = false>)
     heads 4 values 8 block 8 chunk 16 segments inner {
   %true = arith.constant true
   %sum = tile.sum_steps %g if %true : !tile.view<?xf32>
+  %squares = tile.sum_steps %g, %g if %true : !tile.view<?xf32>, !tile.view<?xf32>
   %c0 = arith.constant 0 : index
   %one = arith.truncf %sum : f64 to f32
   %tile = tensor.splat %one : tensor<4x8xf32>

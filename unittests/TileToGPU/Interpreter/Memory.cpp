@@ -123,7 +123,28 @@ static void storeLane(Machine &machine, Warp &warp, const Access &access,
     machine.storeGlobal(address, access.bytes, data, thread);
 }
 
+static void emitLoad(Decoder &decoder, const Access &access) {
+  decoder.emit(
+      {access.address}, access.registers, [=](Machine &machine, Warp &warp) {
+        forLanes(warp.mask,
+                 [&](unsigned lane) { loadLane(machine, warp, access, lane); });
+      });
+}
+
+/// Four words by an instruction with a hint for the L2 cache.
+static bool decodeHintedLoad(Decoder &decoder, LLVM::InlineAsmOp op) {
+  if (op.getAsmString() != "ld.global.L2::256B.v4.b32 {$0, $1, $2, $3}, [$4];")
+    return false;
+  Registers to = decoder.fresh(op.getResult(0).getType());
+  decoder.bind(op.getResult(0), to);
+  emitLoad(decoder, {decoder.scalar(op.getOperand(0)), /*space=*/1,
+                     /*bytes=*/16, /*each=*/4, /*alignment=*/16, to});
+  return true;
+}
+
 bool prism::test::decodeMemory(Decoder &decoder, Operation *op) {
+  if (auto assembly = dyn_cast<LLVM::InlineAsmOp>(op))
+    return decodeHintedLoad(decoder, assembly);
   if (auto gep = dyn_cast<LLVM::GEPOp>(op))
     return decodeAddress(decoder, gep);
   if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
@@ -133,12 +154,7 @@ bool prism::test::decodeMemory(Decoder &decoder, Operation *op) {
     if (!access)
       return false;
     decoder.bind(load, to);
-    decoder.emit({access->address}, to,
-                 [access = *access](Machine &machine, Warp &warp) {
-                   forLanes(warp.mask, [&](unsigned lane) {
-                     loadLane(machine, warp, access, lane);
-                   });
-                 });
+    emitLoad(decoder, *access);
     return true;
   }
   auto store = dyn_cast<LLVM::StoreOp>(op);

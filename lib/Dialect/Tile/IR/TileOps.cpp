@@ -60,12 +60,16 @@ LogicalResult StoreOp::verify() {
 }
 
 LogicalResult SumStepsOp::verify() {
-  ViewType view = getView().getType();
-  if (!view.hasTime() || view.getRank() != 1 ||
-      !isa<FloatType>(view.getElementType()))
-    return emitOpError("sums one number a step, of a view with time alone; "
-                       "found ")
-           << view;
+  if (getViews().empty())
+    return emitOpError("sums numbers of views, found none");
+  for (Value each : getViews()) {
+    auto view = cast<ViewType>(each.getType());
+    if (!view.hasTime() || view.getRank() != 1 ||
+        !isa<FloatType>(view.getElementType()))
+      return emitOpError("sums one number a step, of a view with time alone; "
+                         "found ")
+             << view;
+  }
   return success();
 }
 

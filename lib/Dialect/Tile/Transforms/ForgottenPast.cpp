@@ -33,20 +33,14 @@ static GateSumOp sumBelow(Value factor) {
   return {};
 }
 
-/// The views that gates are loaded from and summed over; fails on anything
-/// else.
-static LogicalResult collectViews(Value gates, scf::ForOp loop,
+/// The views whose numbers a gate is the product of; fails on anything else.
+static LogicalResult collectViews(Value number, scf::ForOp loop,
                                   SmallVectorImpl<Value> &views) {
-  Operation *op = gates.getDefiningOp();
-  if (auto sum = dyn_cast_or_null<arith::AddFOp>(op))
-    return success(succeeded(collectViews(sum.getLhs(), loop, views)) &&
-                   succeeded(collectViews(sum.getRhs(), loop, views)));
-  auto floor = dyn_cast_or_null<arith::MaximumFOp>(op);
-  if (!floor || !matchPattern(floor.getRhs(), m_Constant()))
-    return failure();
-  Value number = floor.getLhs();
   if (auto extension = number.getDefiningOp<arith::ExtFOp>())
     number = extension.getIn();
+  if (auto product = number.getDefiningOp<arith::MulFOp>())
+    return success(succeeded(collectViews(product.getLhs(), loop, views)) &&
+                   succeeded(collectViews(product.getRhs(), loop, views)));
   auto load = number.getDefiningOp<LoadOp>();
   if (!load || load.getIndices().size() != 1 ||
       load.getIndices().front() != loop.getInductionVar() ||
@@ -54,6 +48,19 @@ static LogicalResult collectViews(Value gates, scf::ForOp loop,
     return failure();
   views.push_back(load.getView());
   return success();
+}
+
+/// The gates that are summed, floored each.
+static LogicalResult collectGates(Value sum, scf::ForOp loop,
+                                  SmallVectorImpl<SummedGate> &gates) {
+  Operation *op = sum.getDefiningOp();
+  if (auto both = dyn_cast_or_null<arith::AddFOp>(op))
+    return success(succeeded(collectGates(both.getLhs(), loop, gates)) &&
+                   succeeded(collectGates(both.getRhs(), loop, gates)));
+  auto floor = dyn_cast_or_null<arith::MaximumFOp>(op);
+  if (!floor || !matchPattern(floor.getRhs(), m_Constant()))
+    return failure();
+  return collectViews(floor.getLhs(), loop, gates.emplace_back());
 }
 
 /// Whether the only key that the state is read with, on the way to `value`, is
@@ -75,19 +82,19 @@ static bool readsWith(Value value, Value key, scf::ForOp loop) {
   return true;
 }
 
-/// The views of the gates of the one decay that a carried tile goes through.
-static SmallVector<Value> gatesOf(Value decayed, scf::ForOp loop) {
+/// The gates of the one decay that a carried tile goes through.
+static SmallVector<SummedGate> gatesOf(Value decayed, scf::ForOp loop) {
   auto decay = decayed.getDefiningOp<ScaleRowsOp>();
   if (!decay || decay.getInput() != loop.getRegionIterArgs().front())
     return {};
   GateSumOp sum = sumBelow(decay.getScale());
-  SmallVector<Value> views;
-  if (!sum || failed(collectViews(sum.getGates(), loop, views)))
+  SmallVector<SummedGate> gates;
+  if (!sum || failed(collectGates(sum.getGates(), loop, gates)))
     return {};
-  return views;
+  return gates;
 }
 
-SmallVector<Value> prism::tile::gatesThatDecide(scf::ForOp loop) {
+SmallVector<SummedGate> prism::tile::gatesThatDecide(scf::ForOp loop) {
   StateDependence dependence(loop->getParentOfType<ProgramOp>());
   Value next = loop.getBody()->getTerminator()->getOperand(0);
   while (auto write = next.getDefiningOp<DotOp>()) {
@@ -99,7 +106,7 @@ SmallVector<Value> prism::tile::gatesThatDecide(scf::ForOp loop) {
   return gatesOf(next, loop);
 }
 
-SmallVector<Value> prism::tile::gatesThatBound(scf::ForOp loop) {
+SmallVector<SummedGate> prism::tile::gatesThatBound(scf::ForOp loop) {
   StateDependence dependence(loop->getParentOfType<ProgramOp>());
   Value next = loop.getBody()->getTerminator()->getOperand(0), key;
   // What is written, the last first: known values, and those of erases.
@@ -114,5 +121,5 @@ SmallVector<Value> prism::tile::gatesThatBound(scf::ForOp loop) {
     }
     next = write.getAcc();
   }
-  return key ? gatesOf(next, loop) : SmallVector<Value>();
+  return key ? gatesOf(next, loop) : SmallVector<SummedGate>();
 }

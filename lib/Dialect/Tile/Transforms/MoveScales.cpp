@@ -145,16 +145,27 @@ void moveNumber(arith::MulFOp product, const StateDependence &state) {
   product.erase();
 }
 
+/// Whether the state waits for a product with an inverse. Where it does not,
+/// what is computed without the state takes longer, and numbers stay off it:
+/// RetNet on an H200, 8192 steps of 64 sequences and heads, 0.163 and 0.183 ms.
+bool invertsSystem(ProgramOp program) {
+  WalkResult found =
+      program.walk([](InvertOp) { return WalkResult::interrupt(); });
+  return found.wasInterrupted();
+}
+
 struct MoveScalesPass : prism::tile::impl::TileMoveScalesBase<MoveScalesPass> {
   void runOnOperation() override {
     if (comesAfterRoles(getOperation(), "MoveScale", "scales are moved"))
       return;
     StateDependence state(getOperation());
-    SmallVector<arith::MulFOp> products;
-    getOperation().walk(
-        [&](arith::MulFOp product) { products.push_back(product); });
-    for (arith::MulFOp product : products)
-      moveNumber(product, state);
+    if (invertsSystem(getOperation())) {
+      SmallVector<arith::MulFOp> products;
+      getOperation().walk(
+          [&](arith::MulFOp product) { products.push_back(product); });
+      for (arith::MulFOp product : products)
+        moveNumber(product, state);
+    }
     SmallVector<Operation *> scales;
     getOperation().walk([&](Operation *op) {
       if (isa<ScaleRowsOp, ScaleColumnsOp>(op))

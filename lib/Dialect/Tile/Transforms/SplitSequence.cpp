@@ -18,6 +18,16 @@ namespace prism::tile {
 #include "Prism/Dialect/Tile/Transforms/Passes.h.inc"
 } // namespace prism::tile
 
+/// exp of less is 0 in f32.
+static constexpr double kForgotten = -104.0;
+/// A first column that has no unit anywhere.
+static constexpr int64_t kNowhere = int64_t(1) << 40;
+/// Rows of the maps begin where accesses of 16 bytes do, in f32.
+static constexpr int64_t kColumnAlignment = 4;
+/// Segments whose diagonal maps are loaded together: a step takes a
+/// multiplication and an addition, and would wait for memory each time.
+static constexpr int64_t kMapsTogether = 4;
+
 namespace {
 
 /// The parts of a program that a split replaces.
@@ -39,8 +49,8 @@ private:
   OwningOpRef<ProgramOp> copyOf(StringRef suffix, StringRef segments);
   void addIntermediates(ProgramOp copy);
   OwningOpRef<ProgramOp> makeMaps();
-  static Value sumGates(OpBuilder &builder, Location loc, ArrayRef<Value> gates,
-                        Value ofMap);
+  static Value sumGates(OpBuilder &builder, Location loc,
+                        ArrayRef<SummedGate> gates, Value ofMap);
   Value units(OpBuilder &builder, Location loc, Value first);
   Value startOfKnown(OpBuilder &builder, scf::ForOp loop, Value first,
                      Value ofMap);
@@ -49,8 +59,15 @@ private:
   Value startOfMaps(OpBuilder &builder, scf::ForOp loop, Value first);
   OwningOpRef<ProgramOp> makeCombine();
   OwningOpRef<ProgramOp> makeSegments();
-  Value nextStart(OpBuilder &builder, Location loc, Value state, Value segment,
-                  Value column, BlockArgument map);
+  struct Map {
+    Value b, m;
+  };
+  Map loadMap(OpBuilder &builder, Location loc, RankedTensorType type,
+              Value segment, Value column, BlockArgument map);
+  Value apply(OpBuilder &builder, Location loc, const Map &map, Value state);
+  int64_t mapsTogether() const { return diagonal ? kMapsTogether : 1; }
+  Value combineFew(OpBuilder &builder, Location loc, Value state, Value first,
+                   Value last, Value column, ProgramOp copy);
 
   ProgramOp program;
   int64_t combineBlock;
@@ -60,11 +77,6 @@ private:
 };
 
 } // namespace
-
-/// exp of less is 0 in f32.
-static constexpr double kForgotten = -104.0;
-/// A first column that has no unit anywhere.
-static constexpr int64_t kNowhere = int64_t(1) << 40;
 
 /// A loop over all chunks that carries one tile, which comes from an initial
 /// state or zero and goes to a final state.
@@ -133,7 +145,8 @@ void Splitter::addIntermediates(ProgramOp copy) {
         builder.getDictionaryAttr(builder.getNamedAttr("tile.arg", attr)));
     copy.getBody().addArgument(types.back(), copy.getLoc());
   };
-  add(kSegmentMap, copy.getValues() + mapColumns);
+  add(kSegmentMap,
+      llvm::alignTo(copy.getValues() + mapColumns, kColumnAlignment));
   add(kSegmentStart, copy.getValues());
   copy.setFunctionType(builder.getFunctionType(types, {}));
   copy.setArgAttrsAttr(builder.getArrayAttr(attrs));
@@ -158,11 +171,11 @@ static void eraseUnused(ProgramOp copy) {
 
 /// The sum of all steps' log-gates, in the work items that hold columns of M.
 Value Splitter::sumGates(OpBuilder &builder, Location loc,
-                         ArrayRef<Value> gates, Value ofMap) {
+                         ArrayRef<SummedGate> gates, Value ofMap) {
   Value total;
-  for (Value view : gates) {
+  for (const SummedGate &views : gates) {
     Value sum =
-        SumStepsOp::create(builder, loc, builder.getF64Type(), view, ofMap);
+        SumStepsOp::create(builder, loc, builder.getF64Type(), views, ofMap);
     total =
         total ? Value(arith::AddFOp::create(builder, loc, total, sum)) : sum;
   }
@@ -255,26 +268,59 @@ OwningOpRef<ProgramOp> Splitter::makeMaps() {
   return copy;
 }
 
-/// M S + B of one segment.
-Value Splitter::nextStart(OpBuilder &builder, Location loc, Value state,
-                          Value segment, Value column, BlockArgument map) {
+/// B and M of one segment, S -> M S + B.
+Splitter::Map Splitter::loadMap(OpBuilder &builder, Location loc,
+                                RankedTensorType type, Value segment,
+                                Value column, BlockArgument map) {
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  auto type = cast<RankedTensorType>(state.getType());
   auto load = [&](int64_t columns, Value first) -> Value {
     return LoadOp::create(builder, loc, type.clone({keys, columns}), map,
                           ValueRange{segment, zero, first}, /*one_step=*/true);
   };
   Value b = load(type.getDimSize(1), column);
-  Value m =
-      load(mapColumns,
-           arith::ConstantIndexOp::create(builder, loc, program.getValues()));
+  return {b, load(mapColumns, arith::ConstantIndexOp::create(
+                                  builder, loc, program.getValues()))};
+}
+
+Value Splitter::apply(OpBuilder &builder, Location loc, const Map &map,
+                      Value state) {
+  Type type = state.getType();
   if (!diagonal)
-    return DotOp::create(builder, loc, type, m, state, b,
+    return DotOp::create(builder, loc, type, map.m, state, map.b,
                          /*transpose_lhs=*/false, /*transpose_rhs=*/false);
-  auto vector = RankedTensorType::get({keys}, type.getElementType());
-  Value factors = SumColumnsOp::create(builder, loc, vector, m);
+  auto vector = RankedTensorType::get({keys}, getElementTypeOrSelf(type));
+  Value factors = SumColumnsOp::create(builder, loc, vector, map.m);
   Value kept = ScaleRowsOp::create(builder, loc, type, state, factors);
-  return arith::AddFOp::create(builder, loc, kept, b);
+  return arith::AddFOp::create(builder, loc, kept, map.b);
+}
+
+/// Goes from the start of one segment to that of the next, for so many at once
+/// as are loaded together. What is beyond the last map is loaded again in its
+/// place and stored nowhere.
+Value Splitter::combineFew(OpBuilder &builder, Location loc, Value state,
+                           Value first, Value last, Value column,
+                           ProgramOp copy) {
+  auto type = cast<RankedTensorType>(state.getType());
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  auto plus = [&](int64_t offset) -> Value {
+    return arith::AddIOp::create(builder, loc, first, index(offset));
+  };
+  SmallVector<Map, kMapsTogether> maps;
+  maps.push_back(loadMap(builder, loc, type, first, column, mapOf(copy)));
+  Value end = arith::SubIOp::create(builder, loc, last, index(1));
+  for (int64_t i = 1; i < mapsTogether(); ++i) {
+    Value segment = arith::MinSIOp::create(builder, loc, plus(i), end);
+    maps.push_back(loadMap(builder, loc, type, segment, column, mapOf(copy)));
+  }
+  for (auto [i, map] : llvm::enumerate(maps)) {
+    state = apply(builder, loc, map, state);
+    StoreOp::create(builder, loc, state, startOf(copy),
+                    ValueRange{plus(i + 1), index(0), column},
+                    /*one_step=*/true);
+  }
+  return state;
 }
 
 OwningOpRef<ProgramOp> Splitter::makeCombine() {
@@ -284,6 +330,8 @@ OwningOpRef<ProgramOp> Splitter::makeCombine() {
   int64_t columns = std::min<int64_t>(combineBlock, program.getValues());
   copy->setValueBlock(columns);
   copy->setReverse(false);
+  if (diagonal) // no product: steps of a few multiply-adds
+    copy->setChunk(1);
   OpBuilder builder(parts.loop);
   Location loc = parts.loop.getLoc();
   auto index = [&](int64_t value) -> Value {
@@ -303,13 +351,10 @@ OwningOpRef<ProgramOp> Splitter::makeCombine() {
   StoreOp::create(builder, loc, start, startOf(*copy),
                   ValueRange{zero, zero, column}, /*one_step=*/true);
   scf::ForOp::create(
-      builder, loc, zero, last, one, ValueRange{start},
-      [&](OpBuilder &nested, Location, Value segment, ValueRange carried) {
-        Value next = nextStart(nested, loc, carried.front(), segment, column,
-                               mapOf(*copy));
-        Value after = arith::AddIOp::create(nested, loc, segment, one);
-        StoreOp::create(nested, loc, next, startOf(*copy),
-                        ValueRange{after, zero, column}, /*one_step=*/true);
+      builder, loc, zero, last, index(mapsTogether()), ValueRange{start},
+      [&](OpBuilder &nested, Location, Value first, ValueRange carried) {
+        Value next = combineFew(nested, loc, carried.front(), first, last,
+                                column, *copy);
         scf::YieldOp::create(nested, loc, next);
       });
   parts.finalStore.erase();

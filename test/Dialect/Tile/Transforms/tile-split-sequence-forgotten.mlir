@@ -172,3 +172,42 @@ tile.program @decays(
   tile.store %end, %sn[%c0, %column] : tensor<4x8xf32>, <4x8xf32>
   tile.return
 }
+
+// A gate may be a product of what is loaded: a step's size and a rate of its head.
+
+// CHECK-LABEL: tile.program @products_maps(
+// CHECK: %[[DT:.*]]: !tile.view<?xf32> as <name = "dt"
+// CHECK: %[[A:.*]]: !tile.view<?xf32> as <name = "a"
+// CHECK: tile.sum_steps %[[DT]], %[[A]] if %{{.*}} : <?xf32>, <?xf32>
+tile.program @products(
+    %k: !tile.view<?x4xf32> as <name = "k", axes = "bthk", heads = 2, role = "input", optional = false>,
+    %v: !tile.view<?x8xf32> as <name = "v", axes = "bthv", heads = 2, role = "input", optional = false>,
+    %dt: !tile.view<?xf32> as <name = "dt", axes = "bth", heads = 2, role = "input", optional = false>,
+    %a: !tile.view<?xf32> as <name = "a", axes = "h", heads = 2, role = "input", optional = false>,
+    %sn: !tile.view<4x8xf32> as <name = "final_state", axes = "nhkv", heads = 2, role = "final_state", optional = true>)
+    heads 2 values 8 block 8 chunk 2 {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %none = arith.constant dense<0.0> : tensor<4x8xf32>
+  %floor = arith.constant dense<-1024.0> : tensor<2xf64>
+  %length = tile.length : index
+  %column = tile.value_offset : index
+  %end = scf.for %t = %c0 to %length step %c2 iter_args(%state = %none) -> (tensor<4x8xf32>) {
+    %dtt = tile.load %dt[%t] : <?xf32> -> tensor<2xf32>
+    %at = tile.load %a[%t] : <?xf32> -> tensor<2xf32>
+    %gt = arith.mulf %dtt, %at : tensor<2xf32>
+    %gw = arith.extf %gt : tensor<2xf32> to tensor<2xf64>
+    %gates = arith.maximumf %gw, %floor : tensor<2xf64>
+    %sums = tile.gate_sum %gates : tensor<2xf64>
+    %low = arith.truncf %sums : tensor<2xf64> to tensor<2xf32>
+    %decays = math.exp %low : tensor<2xf32>
+    %kt = tile.load %k[%t, %c0] : <?x4xf32> -> tensor<2x4xf32>
+    %vt = tile.load %v[%t, %column] : <?x8xf32> -> tensor<2x8xf32>
+    %kept = tile.splat_last %decays : tensor<2xf32> -> tensor<4xf32>
+    %less = tile.scale_rows %state by %kept : tensor<4x8xf32>, tensor<4xf32>
+    %next = tile.dot %kt transposed, %vt, %less : tensor<2x4xf32>, tensor<2x8xf32> -> tensor<4x8xf32>
+    scf.yield %next : tensor<4x8xf32>
+  }
+  tile.store %end, %sn[%c0, %column] : tensor<4x8xf32>, <4x8xf32>
+  tile.return
+}

@@ -94,12 +94,24 @@ tile.program @delta(
 
 // CHECK-LABEL: tile.program @decays_combine(
 // CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<4x8xf32>
-// CHECK: scf.for {{.*}} iter_args(%[[S:.*]] = %[[ZERO]])
-// CHECK: %[[B:.*]] = tile.load one_step {{.*}} -> tensor<4x8xf32>
+// CHECK: scf.for %[[P:.*]] = %{{.*}} to %[[LAST:.*]] step %c4{{.*}} iter_args(%[[S:.*]] = %[[ZERO]])
+// Maps of four segments are loaded before the first is taken; those beyond the
+// last one are the last one's.
+// CHECK: %[[B:.*]] = tile.load one_step %[[MAP:.*]][%[[P]], {{.*}} : <?x4x12xf32> -> tensor<4x8xf32>
 // CHECK: %[[M:.*]] = tile.load one_step {{.*}} -> tensor<4x1xf32>
+// CHECK: %[[END:.*]] = arith.subi %[[LAST]], %{{.*}}
+// CHECK: %[[NEXT:.*]] = arith.addi %[[P]], %c1
+// CHECK: %[[THERE:.*]] = arith.minsi %[[NEXT]], %[[END]]
+// CHECK: %[[B1:.*]] = tile.load one_step %[[MAP]][%[[THERE]], {{.*}} -> tensor<4x8xf32>
+// CHECK: %[[M1:.*]] = tile.load one_step {{.*}} -> tensor<4x1xf32>
+// CHECK-COUNT-2: arith.minsi
 // CHECK: %[[D:.*]] = tile.sum_columns %[[M]] : tensor<4x1xf32> -> tensor<4xf32>
 // CHECK: %[[KEPT:.*]] = tile.scale_rows %[[S]] by %[[D]]
-// CHECK: arith.addf %[[KEPT]], %[[B]]
+// CHECK: %[[S1:.*]] = arith.addf %[[KEPT]], %[[B]]
+// CHECK: tile.store one_step %[[S1]]
+// CHECK: %[[D1:.*]] = tile.sum_columns %[[M1]]
+// CHECK: %[[KEPT1:.*]] = tile.scale_rows %[[S1]] by %[[D1]]
+// CHECK: arith.addf %[[KEPT1]], %[[B1]]
 tile.program @decays(
     %k: !tile.view<?x4xf32> as <name = "k", axes = "bthk", heads = 2, role = "input", optional = false>,
     %v: !tile.view<?x8xf32> as <name = "v", axes = "bthv", heads = 2, role = "input", optional = false>,

@@ -95,14 +95,14 @@ def Tile_ValueOffsetOp : Tile_Op<"value_offset", [Pure]> {
 def Tile_SumStepsOp : Tile_Op<"sum_steps", [Pure]> {
   let summary = "Sum over the steps of this work item of a number of each, if wanted";
   let description = [{
-    A scalar in f64, where `wanted` holds; 0 elsewhere. Each number is floored at
-    -1024 first, like the gates of `tile.gate_sum`. It stands before the loop over
-    chunks and is made by the whole work item: what is known of all steps before
-    the first is taken.
+    A scalar in f64, where `wanted` holds; 0 elsewhere. The number of a step is the
+    product of those that the views have there, floored at -1024 like the gates of
+    `tile.gate_sum`. It stands before the loop over chunks and is made by the whole
+    work item: what is known of all steps before the first is taken.
   }];
-  let arguments = (ins Tile_ViewType:$view, I1:$wanted);
+  let arguments = (ins Variadic<Tile_ViewType>:$views, I1:$wanted);
   let results = (outs F64:$result);
-  let assemblyFormat = "$view `if` $wanted attr-dict `:` type($view)";
+  let assemblyFormat = "$views `if` $wanted attr-dict `:` type($views)";
   let hasVerifier = 1;
 }
 

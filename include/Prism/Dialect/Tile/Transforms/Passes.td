@@ -42,7 +42,8 @@ def TileMoveScales : Pass<"tile-move-scales", "::prism::tile::ProgramOp"> {
 
     A number that a sum of products with the state is multiplied by goes to what
     these products have of computed tiles and scales without the state, where all of
-    them have some.
+    them have some and the state waits for a product with an inverse: without one,
+    what is computed beside the state takes longer.
 
     ```mlir
     // before
