@@ -328,9 +328,19 @@ Manifest readRoot(const Node &root) {
 
 } // namespace
 
+/// The parser takes a NUL byte for the text's end, and would not look at the
+/// rest.
+static void checkBytes(const std::string &text) {
+  size_t nul = text.find('\0');
+  if (nul != std::string::npos)
+    throw Complaint{"expected JSON, found a NUL byte after " +
+                    std::to_string(nul) + " bytes"};
+}
+
 Result<Manifest> parseManifest(const std::string &text,
                                const std::string &file) {
   try {
+    checkBytes(text);
     json value = json::parse(text);
     return readRoot(Node(value, ""));
   } catch (const Complaint &complaint) {
