@@ -6,6 +6,7 @@
 #include "Machine.h"
 #include "Prism/Analysis/StateFlow.h"
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
+#include "Prism/Dialect/Scan/IR/StepIndices.h"
 #include "Prism/Dialect/Scan/IR/StepOps.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
 #include "Prism/Support/EmitDiagnostic.h"
@@ -275,7 +276,8 @@ FailureOr<bool> prism::admit(func::FuncOp entry, scan::RecurrenceOp op,
     return entry.emitError("mini-batches are not lowered for GPUs yet; the CPU "
                            "takes them");
   // From here on the step is one; the verdict has named the user's calls.
-  if (failed(scan::inlineCalls(op)) || failed(scan::passCaptures(op)))
+  if (failed(scan::inlineCalls(op)) || failed(scan::passCaptures(op)) ||
+      failed(scan::checkIndices(op)))
     return failure();
   // Plain ops are raised where they say what factors say. (Without its
   // mini-batch of one step a recurrence of one state may be no chain any more.)
