@@ -125,6 +125,9 @@ mlir::FailureOr<std::vector<Unit>> buildUnits(mlir::func::FuncOp entry,
 int64_t stepsTakenRecurrent(scan::RecurrenceOp op, llvm::ArrayRef<Unit> units,
                             const CompileOptions &options);
 
+/// What the kernel of a unit is called, in its code and in a bundle.
+std::string kernelSymbol(const Unit &unit);
+
 /// A kernel of a unit, with its code once it is finished.
 struct CompiledKernel {
   runtime::KernelInfo info;
@@ -138,8 +141,10 @@ struct CompiledKernel {
   std::vector<CompiledKernel> before = {};
 };
 
-/// Lowers a unit to kernels that are still to be finished.
+/// Lowers a unit to kernels that are still to be finished, with those launched
+/// before it, or alone.
 mlir::FailureOr<std::vector<CompiledKernel>> compileUnit(const Unit &unit);
+mlir::FailureOr<std::vector<CompiledKernel>> compileLaunch(const Unit &unit);
 
 /// Machine code: optimises, emits and links, or assembles PTX (or notes why it
 /// was not done). Touches no MLIR: may run beside other work. The error, if
