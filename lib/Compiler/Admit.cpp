@@ -10,6 +10,7 @@
 #include "Prism/Dialect/Scan/IR/StepOps.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
 #include "Prism/Support/EmitDiagnostic.h"
+#include "Wish.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -201,13 +202,15 @@ static LogicalResult chooseSerialForm(func::FuncOp entry, scan::RecurrenceOp op,
   if (hasPlainSteps(op) || whyNoTileForm(entry, op, target))
     op->setAttr(scan::kPlainStepsAttr, UnitAttr::get(op.getContext()));
   bool byMiniBatch = op.getMiniBatch() && !hasPlainSteps(op);
-  // An entry that is stepped through anyway may say so.
-  scan::PlanAttr plan = op.getPlanAttr();
-  bool isChunked = plan && plan.getSchedule() != scan::Schedule::recurrent;
-  // Mini-batches are chunks: a plan may say so.
-  if (!byMiniBatch && (isChunked || !options.plans.empty()))
-    return entry.emitError("plan: a serial recurrence is taken step by step; "
-                           "it takes no plan");
+  // Mini-batches are chunks: a plan may say so. So may the spec or the IR of an
+  // entry that is stepped through anyway.
+  std::optional<PlanOverride> plan = planFor(entry, op, options);
+  bool isWritten = !options.plans.count("") &&
+                   !options.plans.count(entry.getName().str());
+  bool isStepping = plan && plan->schedule == scan::Schedule::recurrent;
+  if (!byMiniBatch && plan && !(isWritten && isStepping))
+    return emitPlanError(op, *plan)
+           << "a serial recurrence is taken step by step; it takes no plan";
   remarks.push_back(
       std::string("serial, taken ") +
       (byMiniBatch ? "mini-batch by mini-batch" : "step by step") +

@@ -374,7 +374,7 @@ bool ModelBuilder::readEntries() {
 }
 
 bool ModelBuilder::readPlan(const JsonNode &node, Plan &plan) {
-  plan.loc = node.loc;
+  plan.places = placesOfKeys(spec.file, node);
   const JsonNode *schedule = node.find("schedule");
   if (!schedule)
     return fail(node.loc, "missing key 'schedule'");

@@ -13,6 +13,7 @@
 #define PRISM_COMPILER_COMPILER_H
 
 #include "Prism/Dialect/Scan/IR/Scan.h"
+#include "Prism/Support/PlanPlaces.h"
 #include "Prism/Target/Bundle/Bundle.h"
 #include "Prism/TargetInfo/CPUCosts.h"
 #include "Prism/TargetInfo/TargetInfo.h"
@@ -31,6 +32,8 @@ struct PlanOverride {
   std::optional<int64_t> segments = std::nullopt;
   /// Thread blocks that only prepare for those of a head's values.
   std::optional<int64_t> prepareBlocks = std::nullopt;
+  /// Where it was written, for messages; nothing for one that was not.
+  std::optional<PlanPlaces> places = std::nullopt;
 };
 
 struct CompileOptions {
