@@ -46,6 +46,28 @@ InFlightDiagnostic prism::emitPlanError(scan::RecurrenceOp op,
   return emitTextError(op.getContext(), where);
 }
 
+/// What a plan says of GPUs alone is not for the CPU beside one; without a GPU
+/// among the targets it would be for nobody, and is an error.
+static void leaveToGPUs(PlanOverride &given, const targetinfo::Target &target,
+                        const CompileOptions &options,
+                        std::vector<Remark> &remarks) {
+  bool hasGPU = llvm::any_of(options.targets, [](StringRef name) {
+    return name.starts_with("cuda");
+  });
+  if (target.isCuda() || !hasGPU)
+    return;
+  auto leave = [&](StringRef key, std::optional<int64_t> &number,
+                   int64_t none) {
+    if (number.value_or(none) != none)
+      remarks.push_back((key + " " + Twine(*number) +
+                         " of the plan is for the GPUs among the targets")
+                            .str());
+    number = std::nullopt;
+  };
+  leave("prepare_blocks", given.prepareBlocks, 0);
+  leave("stages", given.stages, 1);
+}
+
 /// Blocks that only prepare are of chunks on a GPU, of whole sequences.
 static LogicalResult checkPrepareBlocks(scan::RecurrenceOp op,
                                         const PlanOverride &given,
@@ -111,6 +133,7 @@ FailureOr<Wish> prism::wishFor(func::FuncOp entry, scan::RecurrenceOp op,
                                std::vector<Remark> &remarks) {
   Wish wish;
   wish.given = planFor(entry, op, options).value_or(PlanOverride());
+  leaveToGPUs(wish.given, target, options, remarks);
   bool wantsChunks = wish.given.chunk.value_or(1) > 1 ||
                      wish.given.segments.value_or(1) > 1 ||
                      wish.given.prepareBlocks.value_or(0) > 0;
