@@ -18,7 +18,7 @@ static PlanOverride writtenPlan(scan::RecurrenceOp op, scan::PlanAttr plan) {
     return number < least ? std::nullopt : std::optional(number);
   };
   return {plan.getSchedule(),
-          plan.getChunk(),
+          chosen(plan.getChunk(), 1),
           chosen(plan.getValueBlock(), 1),
           plan.getStages(),
           chosen(plan.getSegments(), 1),

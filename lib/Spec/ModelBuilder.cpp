@@ -379,7 +379,7 @@ bool ModelBuilder::readPlan(const JsonNode &node, Plan &plan) {
   if (!schedule)
     return fail(node.loc, "missing key 'schedule'");
   plan.chunked = schedule->string == "chunk";
-  plan.chunk = plan.chunked ? 64 : 1;
+  plan.chunk = plan.chunked ? 0 : 1;
   if (const JsonNode *chunk = node.find("chunk")) {
     plan.chunk = chunk->integer();
     if (!plan.chunked && plan.chunk != 1)

@@ -127,7 +127,7 @@ struct Step {
 
 struct Plan {
   bool chunked = false;
-  int64_t chunk = 1;
+  int64_t chunk = 1; // 0: left to the compiler
   int64_t valueBlock = 0;
   int64_t stages = 1;
   int64_t segments = 0;
