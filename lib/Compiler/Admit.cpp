@@ -205,8 +205,8 @@ static LogicalResult chooseSerialForm(func::FuncOp entry, scan::RecurrenceOp op,
   // Mini-batches are chunks: a plan may say so. So may the spec or the IR of an
   // entry that is stepped through anyway.
   std::optional<PlanOverride> plan = planFor(entry, op, options);
-  bool isWritten = !options.plans.count("") &&
-                   !options.plans.count(entry.getName().str());
+  bool isWritten =
+      !options.plans.count("") && !options.plans.count(entry.getName().str());
   bool isStepping = plan && plan->schedule == scan::Schedule::recurrent;
   if (!byMiniBatch && plan && !(isWritten && isStepping))
     return emitPlanError(op, *plan)

@@ -75,8 +75,7 @@ static std::string whyNotDecays(scan::RecurrenceOp op) {
   if (perKey == 0 || decays == 1)
     return "";
   return "a token decays " + std::to_string(decays) + " times, " +
-         std::to_string(perKey) +
-         (perKey == 1 ? " of them" : " of them each") +
+         std::to_string(perKey) + (perKey == 1 ? " of them" : " of them each") +
          " along key, and a decay along key is taken there as the only one; "
          "add the log-gates of decays that follow each other";
 }
@@ -98,8 +97,8 @@ static std::string whyNotPlan(const PlanOverride &given, int64_t rows) {
   return "";
 }
 
-/// Why tensor cores take no chunk of the recurrence, in the model's words; "" if
-/// nothing in it or in what the user fixed speaks against them.
+/// Why tensor cores take no chunk of the recurrence, in the model's words; ""
+/// if nothing in it or in what the user fixed speaks against them.
 static std::string whyNotTaken(scan::RecurrenceOp op,
                                const targetinfo::GPUInfo &gpu,
                                const PlanOverride &given, int64_t rows) {
@@ -144,9 +143,9 @@ prism::tensorCorePlans(scan::RecurrenceOp op, const targetinfo::GPUInfo &gpu,
   if (given.prepareBlocks.value_or(0) > 0)
     blocks.resize(1);
   auto add = [&](int64_t columns, int64_t prepareBlocks) {
-    plans.push_back(scan::PlanAttr::get(
-        op.getContext(), scan::Schedule::chunk, chunk, columns, /*stages=*/2,
-        /*segments=*/0, prepareBlocks));
+    plans.push_back(scan::PlanAttr::get(op.getContext(), scan::Schedule::chunk,
+                                        chunk, columns, /*stages=*/2,
+                                        /*segments=*/0, prepareBlocks));
   };
   for (int64_t block : blocks) {
     int64_t columns = std::min(block, values);

@@ -51,9 +51,8 @@ InFlightDiagnostic prism::emitPlanError(scan::RecurrenceOp op,
 static void leaveToGPUs(PlanOverride &given, const targetinfo::Target &target,
                         const CompileOptions &options,
                         std::vector<Remark> &remarks) {
-  bool hasGPU = llvm::any_of(options.targets, [](StringRef name) {
-    return name.starts_with("cuda");
-  });
+  bool hasGPU = llvm::any_of(
+      options.targets, [](StringRef name) { return name.starts_with("cuda"); });
   if (target.isCuda() || !hasGPU)
     return;
   auto leave = [&](StringRef key, std::optional<int64_t> &number,

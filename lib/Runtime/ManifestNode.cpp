@@ -83,9 +83,8 @@ int64_t Node::integer(int64_t low, int64_t high) const {
 }
 
 size_t Node::oneOf(const std::vector<std::string> &names) const {
-  auto found = value.is_string()
-                   ? std::find(names.begin(), names.end(), text())
-                   : names.end();
+  auto found = value.is_string() ? std::find(names.begin(), names.end(), text())
+                                 : names.end();
   if (found == names.end())
     fail("one of " + join(names),
          show(value) + (value.is_string() ? didYouMean(text(), names) : ""));

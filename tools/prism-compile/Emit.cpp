@@ -58,7 +58,7 @@ static FailureOr<std::string> emitLaunch(const Unit &unit, StringRef stage) {
 }
 
 /// The plan, and what only a unit knows of it.
-static std::string planText(const Unit &unit) {
+static std::string describePlan(const Unit &unit) {
   scan::PlanAttr plan = unit.plan;
   if (unit.segments)
     plan = scan::PlanAttr::get(plan.getContext(), plan.getSchedule(),
@@ -119,7 +119,7 @@ LogicalResult Collector::addLaunch(const Unit &unit, unsigned number,
 
 LogicalResult Collector::add(const Unit &unit) {
   if (stage == "plan") {
-    all += planText(unit);
+    all += describePlan(unit);
     ++count;
     return success();
   }

@@ -140,9 +140,8 @@ TEST_P(TileOps, RoundedTiles) {
 /// Values beside the middle of two of the type are nearer to one of them than
 /// an f32 can say: rounded to f32 first they would be ties.
 TEST_P(TileOps, DoublesAreRoundedToSixteenBitsOnce) {
-  for (auto [type, bits] :
-       {std::pair<std::string, int>("bf16", 8),
-        std::pair<std::string, int>("f16", 11)}) {
+  for (auto [type, bits] : {std::pair<std::string, int>("bf16", 8),
+                            std::pair<std::string, int>("f16", 11)}) {
     double last = std::ldexp(1.0, 1 - bits), little = std::ldexp(1.0, -40);
     std::vector<double> values = {std::nan(""), INFINITY, 1e300, -1e-300, 0.0};
     for (double tie : {1 + 0.5 * last, 1 + 1.5 * last, 64 + 32.5 * 64 * last})

@@ -272,8 +272,9 @@ static bool isInside(Value place, int64_t last) {
   if (std::optional<int64_t> number = getConstantIntValue(place))
     return *number >= 0 && *number <= last;
   auto argument = dyn_cast<BlockArgument>(place);
-  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
-                       : scf::ForOp();
+  auto loop = argument
+                  ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                  : scf::ForOp();
   if (!loop || place != loop.getInductionVar())
     return false;
   std::optional<int64_t> from = getConstantIntValue(loop.getLowerBound()),

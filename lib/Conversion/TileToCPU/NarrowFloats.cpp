@@ -33,8 +33,7 @@ struct ExpandTruncation : OpRewritePattern<arith::TruncFOp> {
     rewriter.replaceOp(
         op, op.getType().isBF16()
                 ? Value(arith::BitcastOp::create(
-                      b, op.getType(),
-                      tiletocpu::roundToBFloat(b, op.getIn())))
+                      b, op.getType(), tiletocpu::roundToBFloat(b, op.getIn())))
                 : tiletocpu::roundToHalf(b, op.getIn()));
     return success();
   }

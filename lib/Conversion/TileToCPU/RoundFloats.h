@@ -1,4 +1,5 @@
-//===- RoundFloats.h - Roundings to 16 bits -----------------------*- C++ -*-===//
+//===- RoundFloats.h - Roundings to 16 bits -----------------------*- C++
+//-*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //

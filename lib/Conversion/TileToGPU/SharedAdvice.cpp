@@ -17,8 +17,8 @@ static bool addOfValues(Operation *op, llvm::DenseSet<Value> &found) {
     isOfValues = !load.getIndices().empty() &&
                  load.getIndices().back().getDefiningOp<ValueOffsetOp>();
   else if (auto dot = dyn_cast<DotOp>(op))
-    isOfValues = (has(dot.getRhs()) && !dot.getTransposeRhs()) ||
-                 has(dot.getAcc());
+    isOfValues =
+        (has(dot.getRhs()) && !dot.getTransposeRhs()) || has(dot.getAcc());
   else if (isa<SumColumnsOp>(op))
     return false;
   bool isNew = false;
@@ -43,9 +43,9 @@ static llvm::DenseSet<Value> tilesOfValues(ProgramOp program) {
         isNew |= addOfValues(op, found);
         return;
       }
-      for (auto [init, next, carried, result] : llvm::zip_equal(
-               loop.getInitArgs(), loop.getYieldedValues(),
-               loop.getRegionIterArgs(), loop.getResults())) {
+      for (auto [init, next, carried, result] :
+           llvm::zip_equal(loop.getInitArgs(), loop.getYieldedValues(),
+                           loop.getRegionIterArgs(), loop.getResults())) {
         isNew |= carry(init, carried) || carry(next, carried);
         isNew |= carry(carried, result);
       }

@@ -13,9 +13,9 @@ static constexpr StringLiteral kPlaces = "scan.plan", kWhole = "plan";
 Location scan::withPlanPlaces(Location loc, const PlanPlaces &places) {
   MLIRContext *context = loc.getContext();
   auto locate = [&](const SourceLoc &place) -> Attribute {
-    return NameLoc::get(StringAttr::get(context, place.pointer),
-                        FileLineColLoc::get(context, places.file, place.line,
-                                            place.column));
+    return NameLoc::get(
+        StringAttr::get(context, place.pointer),
+        FileLineColLoc::get(context, places.file, place.line, place.column));
   };
   SmallVector<NamedAttribute> keys;
   for (const auto &[key, place] : places.keys)
@@ -30,8 +30,8 @@ std::optional<PlanPlaces> scan::planPlacesOf(RecurrenceOp op) {
   auto fused = dyn_cast<FusedLoc>(op.getLoc());
   auto metadata = fused ? dyn_cast_or_null<DictionaryAttr>(fused.getMetadata())
                         : DictionaryAttr();
-  auto all = metadata ? metadata.getAs<DictionaryAttr>(kPlaces)
-                      : DictionaryAttr();
+  auto all =
+      metadata ? metadata.getAs<DictionaryAttr>(kPlaces) : DictionaryAttr();
   if (!all)
     return std::nullopt;
   PlanPlaces places;

@@ -232,11 +232,10 @@ LogicalResult PlanMachine::calibrate(const Calibration &calibration,
 /// A plan that left the chunk open, with what was chosen.
 static PlanAttr withChunk(PlanAttr given, PlanAttr chosen) {
   int64_t block = given.getValueBlock();
-  return PlanAttr::get(given.getContext(), chosen.getSchedule(),
-                       chosen.getChunk(),
-                       block ? block : chosen.getValueBlock(),
-                       given.getStages(), given.getSegments(),
-                       given.getPrepareBlocks());
+  return PlanAttr::get(
+      given.getContext(), chosen.getSchedule(), chosen.getChunk(),
+      block ? block : chosen.getValueBlock(), given.getStages(),
+      given.getSegments(), given.getPrepareBlocks());
 }
 
 void ChooseChunkSizePass::plan(RecurrenceOp op, Schedule wanted,

@@ -227,7 +227,7 @@ func.func @largest(%x: tensor<?x?x2x6xf32> {scan.name = "x"})
 }
 
 // Places that lie beyond their axes at every step, on one side or the other.
-func.func @beyond(%x: tensor<?x?x2x6xf32>) -> (tensor<?x?x2x6xf32>, tensor<?x2x6xf32>) attributes {scan.entry = "forward"} {
+func.func @beyond(%x: tensor<?x?x2x6xf32> {scan.name = "x"}) -> (tensor<?x?x2x6xf32> {scan.name = "y"}, tensor<?x2x6xf32> {scan.name = "final_state"}) attributes {scan.entry = "forward"} {
   %y, %f = scan.recurrence ins(%x as "bthv" : tensor<?x?x2x6xf32>) outs("bthv") finals("nhv") {
   ^bb0(%h: tensor<6xf32>, %x_t: tensor<6xf32>):
     %c0 = arith.constant 0 : index
