@@ -1,5 +1,4 @@
-//===- RoundFloats.h - Roundings to 16 bits -----------------------*- C++
-//-*-===//
+//===- RoundFloats.h - Roundings to 16 bits ---------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
