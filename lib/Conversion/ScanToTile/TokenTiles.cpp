@@ -316,5 +316,6 @@ Value TokenTiles::getInert(Value stepValue, int64_t rank, Along along) {
   Value tile = get(stepValue, rank, along);
   if (!tile || chunk == 1 || isInert(stepValue))
     return tile;
+  llvm::SaveAndRestore<Location> where(tb.loc, stepValue.getLoc());
   return tb.create<tile::MaskRowsOp>(tile.getType(), tile, first);
 }

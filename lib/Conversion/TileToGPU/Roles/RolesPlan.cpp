@@ -86,6 +86,19 @@ static LogicalResult checkMatrix(Value tile, int64_t rows, int64_t columns,
   return failure();
 }
 
+/// What of a product's operands was computed where it is multiplied; null if
+/// both were received.
+static Operation *findComputed(DotOp dot) {
+  for (Value operand : {dot.getLhs(), dot.getRhs()}) {
+    Operation *op = operand.getDefiningOp();
+    if (auto rounded = dyn_cast_or_null<arith::TruncFOp>(op))
+      op = rounded.getIn().getDefiningOp();
+    if (op && !operand.getDefiningOp<ReceiveOp>())
+      return op;
+  }
+  return nullptr;
+}
+
 static LogicalResult checkOp(Operation *op, bool isChain, Type operands,
                              std::string &reason) {
   if (auto dot = dyn_cast<DotOp>(op)) {
@@ -100,11 +113,12 @@ static LogicalResult checkOp(Operation *op, bool isChain, Type operands,
       return failure();
     }
     // The preparation multiplies what lies in shared memory.
-    if (!isChain && !llvm::all_of(ArrayRef<Value>{dot.getLhs(), dot.getRhs()},
-                                  [](Value operand) {
-                                    return operand.getDefiningOp<ReceiveOp>();
-                                  })) {
-      reason = "the preparation multiplies what it has computed";
+    if (Operation *computed = isChain ? nullptr : findComputed(dot)) {
+      reason = ("keys or queries are computed by '" +
+                computed->getName().getStringRef() +
+                "', and only such as are loaded are multiplied with each "
+                "other")
+                   .str();
       return failure();
     }
     // The chain computes transposed: rows of values, padded to warpgroups.
@@ -213,8 +227,11 @@ static LogicalResult checkOpOf(RoleOp role, Operation *op, Type operands,
   } else {
     taken = checkOp(op, role.getName() == "chain", operands, reason);
   }
-  if (failed(taken))
-    reason += placeOf(op);
+  if (failed(taken)) {
+    auto dot = dyn_cast<DotOp>(op);
+    Operation *computed = dot ? findComputed(dot) : nullptr;
+    reason += placeOf(computed ? computed : op);
+  }
   return taken;
 }
 
