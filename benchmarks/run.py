@@ -2,10 +2,12 @@
 """Benchmarks of Prism against its peers.
 
 usage: run.py --list
-       run.py --suite NAME [--json FILE] [--build FOLDER] [--repeats N] [--python PYTHON] [--only TEXT] [--dry-run]
-       run.py --suite cpu-families [--threads N,...] [--no-peers]
+       run.py --suite NAME [--json FILE] [--build FOLDER] [--repeats N] [--python PYTHON]
+       run.py --suite cpu-families|cpu-gated-deltanet [--threads N,...] [--no-peers] [--bin FOLDER] [--only TEXT] [--dry-run] [--seed N]
        run.py --suite chunk-choice [--level LEVEL] [--calibration FILE]
        run.py --suite gpu-forward|gpu-families|gpu-decode|gpu-choice|gpu-lengths|gpu-sizes [--bin FOLDER] [--bundles FOLDER] [--compile-only] [--dry-run] [--all] [--only TEXT] ...
+
+An option that the suite does not take is an error.
 
 Ours and the peers run in one process, interleaved: every repeat runs every case
 once, in an order that rotates, so that all see the same machine. The figure of a
@@ -105,6 +107,26 @@ SUITES = {"cpu-families": cpu_families, "cpu-gated-deltanet": cpu_gated_deltanet
           "gpu-sizes": gpu_lines("gpu_sizes")}
 
 
+# What suites take beside --suite, --json, --build, --repeats and --python, by the options' destinations.
+OF_CASES = {"seed", "dry_run", "only", "no_peers", "bin"}
+ON_GPU = OF_CASES | {"target", "bundles", "compile_only", "all"}
+TAKEN = {"cpu-families": OF_CASES | {"threads"}, "cpu-gated-deltanet": OF_CASES | {"threads"},
+         "chunk-choice": {"level", "calibration"}, "gpu-choice": ON_GPU,  # has no peers, whose kernels --jobs and --tuning-ms are for
+         **{name: ON_GPU | {"jobs", "tuning_ms"} for name in ("gpu-forward", "gpu-families", "gpu-decode")}}
+
+
+def refuse_unused(parser, suite):
+    """Ends with an error at an option that the suite would leave without effect."""
+    bare = arguments()
+    for action in bare._actions:
+        action.default = argparse.SUPPRESS  # what is left was given
+    given = vars(bare.parse_args())
+    for action in bare._actions:
+        takers = [name for name, taken in TAKEN.items() if action.dest in taken]
+        if action.dest in given and takers and suite not in takers:
+            parser.error(f"{action.option_strings[-1]}: suite '{suite}' does not take it, expected one of: {', '.join(takers)}")
+
+
 def threads(text):
     counts = [int(part) for part in text.split(",")]
     if min(counts) < 1:
@@ -124,6 +146,7 @@ def arguments():
     parser.add_argument("--dry-run", action="store_true", help="check inputs, forms and reference at small sizes on the CPU and end")
     parser.add_argument("--only", action="append", metavar="TEXT", help="cases whose name contains TEXT (may be repeated)")
     parser.add_argument("--no-peers", action="store_true", help="ours alone")
+    parser.add_argument("--bin", metavar="FOLDER", help="where prism-compile is (default: BUILD/bin)")
     cpu = parser.add_argument_group("cpu-families and cpu-gated-deltanet")
     cpu.add_argument("--threads", type=threads, default=sorted({1, os.cpu_count()}), metavar="N,...",
                      help="threads of both sides (default: 1 and one for each core)")
@@ -131,7 +154,6 @@ def arguments():
     choice.add_argument("--level", choices=("x86-64-v3", "x86-64-v4"), help="CPU level (default: the best that this CPU runs)")
     choice.add_argument("--calibration", metavar="FILE", help="choose by this file instead of measuring the machine in the same run")
     gpu = parser.add_argument_group("the suites of GPUs")
-    gpu.add_argument("--bin", metavar="FOLDER", help="where prism-compile is (default: BUILD/bin)")
     gpu.add_argument("--target", default="cuda:sm_90a", help="what to compile for (default cuda:sm_90a)")
     gpu.add_argument("--bundles", metavar="FOLDER", help="play the bundles there, which --compile-only wrote; no compiler is needed")
     gpu.add_argument("--compile-only", action="store_true", help="write the bundles to --bundles and end; no GPU is needed")
@@ -150,6 +172,7 @@ def main():
         return 0
     if options.suite not in SUITES:
         parser.error(f"unknown suite '{options.suite}', expected one of: {', '.join(SUITES)}")
+    refuse_unused(parser, options.suite)
     if options.repeats < 30:
         parser.error(f"--repeats is {options.repeats}, expected at least 30: fewer say little about a shared machine")
     if options.compile_only and not options.bundles:

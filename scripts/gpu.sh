@@ -62,7 +62,9 @@ if [ "$check" = 1 ] || [ -n "$played" ]; then
 fi
 [ ${#suites[@]} -gt 0 ] || suites=(gpu-forward gpu-families gpu-decode gpu-choice gpu-lengths gpu-sizes)
 for suite in $([ "$speed" = 0 ] || echo "${suites[@]}"); do
+  forPeers=(--jobs "$jobs")
+  [ "$suite" != gpu-choice ] || forPeers=()
   PYTHONUNBUFFERED=1 "${PYTHON:-python3}" benchmarks/run.py --suite "$suite" --bin "$bin" ${bundles[@]+"${bundles[@]}"} \
-    --jobs "$jobs" --json "$out/$suite.json" "$@" 2>&1 | tee "$out/$suite.log" || status=1
+    ${forPeers[@]+"${forPeers[@]}"} --json "$out/$suite.json" "$@" 2>&1 | tee "$out/$suite.log" || status=1
 done
 exit $status

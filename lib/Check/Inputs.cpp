@@ -204,6 +204,34 @@ double check::bytesOfCheck(const runtime::EntryInfo &info,
   return bytes;
 }
 
+/// The input that a gate is, or a row of it; a cast changes nothing.
+static Value sourceOf(Value gate) {
+  while (Operation *op = gate.getDefiningOp()) {
+    if (!isa<arith::ExtFOp, arith::TruncFOp, tensor::ExtractSliceOp,
+             tensor::ExtractOp>(op))
+      break;
+    gate = op->getOperand(0);
+  }
+  return gate;
+}
+
+GateReach check::reachOfGates(func::FuncOp entry) {
+  GateReach reach;
+  entry.walk([&](scan::RecurrenceOp op) {
+    auto isArgument = [&](Value gate) {
+      for (auto [i, input] : llvm::enumerate(op.getInputs()))
+        if (op.getInputArgument(i) == gate)
+          return isa<BlockArgument>(input);
+      return false;
+    };
+    op.walk([&](scan::DecayOp decay) {
+      ++reach.decays;
+      reach.drawn += isArgument(sourceOf(decay.getLogGate()));
+    });
+  });
+  return reach;
+}
+
 HostArrays check::makeInputs(func::FuncOp entry, const runtime::EntryInfo &info,
                              const InputOptions &options) {
   runtime::Sizes sizes = sizesOf(options);

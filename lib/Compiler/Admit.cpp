@@ -6,9 +6,11 @@
 #include "Machine.h"
 #include "Prism/Analysis/StateFlow.h"
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
+#include "Prism/Dialect/Scan/IR/StepIndices.h"
 #include "Prism/Dialect/Scan/IR/StepOps.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
 #include "Prism/Support/EmitDiagnostic.h"
+#include "Wish.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -200,13 +202,15 @@ static LogicalResult chooseSerialForm(func::FuncOp entry, scan::RecurrenceOp op,
   if (hasPlainSteps(op) || whyNoTileForm(entry, op, target))
     op->setAttr(scan::kPlainStepsAttr, UnitAttr::get(op.getContext()));
   bool byMiniBatch = op.getMiniBatch() && !hasPlainSteps(op);
-  // An entry that is stepped through anyway may say so.
-  scan::PlanAttr plan = op.getPlanAttr();
-  bool isChunked = plan && plan.getSchedule() != scan::Schedule::recurrent;
-  // Mini-batches are chunks: a plan may say so.
-  if (!byMiniBatch && (isChunked || !options.plans.empty()))
-    return entry.emitError("plan: a serial recurrence is taken step by step; "
-                           "it takes no plan");
+  // Mini-batches are chunks: a plan may say so. So may the spec or the IR of an
+  // entry that is stepped through anyway.
+  std::optional<PlanOverride> plan = planFor(entry, op, options);
+  bool isWritten =
+      !options.plans.count("") && !options.plans.count(entry.getName().str());
+  bool isStepping = plan && plan->schedule == scan::Schedule::recurrent;
+  if (!byMiniBatch && plan && !(isWritten && isStepping))
+    return emitPlanError(op, *plan)
+           << "a serial recurrence is taken step by step; it takes no plan";
   remarks.push_back(
       std::string("serial, taken ") +
       (byMiniBatch ? "mini-batch by mini-batch" : "step by step") +
@@ -275,7 +279,8 @@ FailureOr<bool> prism::admit(func::FuncOp entry, scan::RecurrenceOp op,
     return entry.emitError("mini-batches are not lowered for GPUs yet; the CPU "
                            "takes them");
   // From here on the step is one; the verdict has named the user's calls.
-  if (failed(scan::inlineCalls(op)) || failed(scan::passCaptures(op)))
+  if (failed(scan::inlineCalls(op)) || failed(scan::passCaptures(op)) ||
+      failed(scan::checkIndices(op)))
     return failure();
   // Plain ops are raised where they say what factors say. (Without its
   // mini-batch of one step a recurrence of one state may be no chain any more.)

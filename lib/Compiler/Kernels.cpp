@@ -18,6 +18,12 @@
 using namespace mlir;
 using namespace prism;
 
+std::string prism::kernelSymbol(const Unit &unit) {
+  return "prism_" + unit.entry + "_" +
+         scan::stringifySchedule(unit.plan.getSchedule()).str() +
+         (unit.variant.empty() ? "" : "_" + unit.variant);
+}
+
 /// A copy of the unit's module whose program has the kernel's symbol.
 static OwningOpRef<ModuleOp>
 copyForKernel(const Unit &unit, std::string &symbol, tile::ProgramOp &program) {
@@ -27,9 +33,7 @@ copyForKernel(const Unit &unit, std::string &symbol, tile::ProgramOp &program) {
   const OwningOpRef<ModuleOp> &source = unit.roles ? unit.roles : unit.module;
   OwningOpRef<ModuleOp> copy = source.get().clone();
   program = *copy->getOps<tile::ProgramOp>().begin();
-  symbol = "prism_" + unit.entry + "_" +
-           scan::stringifySchedule(unit.plan.getSchedule()).str() +
-           (unit.variant.empty() ? "" : "_" + unit.variant);
+  symbol = kernelSymbol(unit);
   program.setSymName(symbol);
   return copy;
 }
@@ -163,9 +167,12 @@ static FailureOr<std::vector<CompiledKernel>> compileForCuda(const Unit &unit) {
   return kernels;
 }
 
+FailureOr<std::vector<CompiledKernel>> prism::compileLaunch(const Unit &unit) {
+  return unit.target.isCuda() ? compileForCuda(unit) : compileForCpu(unit);
+}
+
 FailureOr<std::vector<CompiledKernel>> prism::compileUnit(const Unit &unit) {
-  auto kernels =
-      unit.target.isCuda() ? compileForCuda(unit) : compileForCpu(unit);
+  auto kernels = compileLaunch(unit);
   for (const Unit &before : unit.before) {
     FailureOr<std::vector<CompiledKernel>> made = compileUnit(before);
     if (failed(kernels) || failed(made))

@@ -39,6 +39,7 @@ struct PlanShapes {
 /// Of an object with the shape of a plan.
 static LogicalResult readPlan(const JsonNode &node, PlanOverride &plan,
                               TextDiagnostic &diagnostic) {
+  plan.places = placesOfKeys(diagnostic.file, node);
   if (const JsonNode *schedule = node.find("schedule"))
     plan.schedule = scan::symbolizeSchedule(schedule->string);
   auto read = [&](StringRef key, std::optional<int64_t> &number) {

@@ -21,8 +21,10 @@ static constexpr int64_t kMostRowsOfToken = 4;
 /// Below, operands rounded to bf16 were seen to miss the error bound: 51 of 250
 /// random chains with keys of 5 to 64 elements, 2 of 400 with 64 and more.
 static constexpr int64_t kFewestKeys = 64;
-/// Value columns of a warpgroup.
-static constexpr int64_t kValueColumns = 64;
+/// Value columns of a warpgroup, and of a block.
+static constexpr int64_t kValueColumns = 64, kMostValueColumns = 128;
+/// Keys that a product contracts at once.
+static constexpr int64_t kKeysOfProduct = 16;
 /// Chunks that may be under way in a channel, where shared memory suffices.
 static constexpr int64_t kSlots = 4;
 /// The state of a warpgroup lies in its registers.
@@ -63,59 +65,103 @@ static int64_t rowsOfToken(scan::RecurrenceOp op) {
   return rows;
 }
 
+/// Decays per key are multiplied where scores are made, one a token.
+static std::string whyNotDecays(scan::RecurrenceOp op) {
+  int64_t decays = 0, perKey = 0;
+  op.walk([&](scan::DecayOp decay) {
+    ++decays;
+    perKey += decay.getAlong() == scan::DecayAlong::key;
+  });
+  if (perKey == 0 || decays == 1)
+    return "";
+  return "a token decays " + std::to_string(decays) + " times, " +
+         std::to_string(perKey) + (perKey == 1 ? " of them" : " of them each") +
+         " along key, and a decay along key is taken there as the only one; "
+         "add the log-gates of decays that follow each other";
+}
+
+/// What the user fixed that tensor cores do not take, or "".
+static std::string whyNotPlan(const PlanOverride &given, int64_t rows) {
+  int64_t chunk = kRows / rows, wanted = given.chunk.value_or(chunk),
+          block = given.valueBlock.value_or(0);
+  if (wanted != chunk)
+    return "the plan's chunk is " + std::to_string(wanted) + ", not " +
+           std::to_string(chunk) +
+           (rows > 1 ? " (" + std::to_string(kRows) + " rows, " +
+                           std::to_string(rows) + " of them a token's)"
+                     : "");
+  if (block > kMostValueColumns)
+    return "the plan's value_block is " + std::to_string(block) +
+           ", and blocks there have " + std::to_string(kMostValueColumns) +
+           " value columns at most";
+  return "";
+}
+
+/// Why tensor cores take no chunk of the recurrence, in the model's words; ""
+/// if nothing in it or in what the user fixed speaks against them.
+static std::string whyNotTaken(scan::RecurrenceOp op,
+                               const targetinfo::GPUInfo &gpu,
+                               const PlanOverride &given, int64_t rows) {
+  auto [keys, values] = scan::getKeysAndValues(op, 0);
+  if (gpu.tensorCores != targetinfo::TensorCores::Wgmma)
+    return gpu.chip + " has no warpgroup products";
+  if (op.getNumStates() > 1)
+    return "one state is held in registers there, and it has " +
+           std::to_string(op.getNumStates());
+  if (!scan::outputsAreReads(op))
+    return "outputs that are computed from reads are not computed there yet";
+  if (kRows % rows || rows > kMostRowsOfToken)
+    return "a token erases " + std::to_string(rows) + " times, not 1, 2 or " +
+           std::to_string(kMostRowsOfToken);
+  if (std::string plan = whyNotPlan(given, rows); !plan.empty())
+    return plan;
+  if (keys < kFewestKeys || keys > kMostKeys || keys % kKeysOfProduct)
+    return "there are " + std::to_string(keys) + " keys, not " +
+           std::to_string(kFewestKeys) + " to " + std::to_string(kMostKeys) +
+           " in steps of " + std::to_string(kKeysOfProduct);
+  if (values > kMostValueColumns && !canSplitValues(op))
+    return "a norm of values takes all " + std::to_string(values) +
+           " of them in one block, which has " +
+           std::to_string(kMostValueColumns) + " value columns at most";
+  return whyNotDecays(op);
+}
+
 SmallVector<scan::PlanAttr>
 prism::tensorCorePlans(scan::RecurrenceOp op, const targetinfo::GPUInfo &gpu,
                        const PlanOverride &given, std::string &whyNot) {
-  auto state = cast<RankedTensorType>(op.getStateArgument(0).getType());
-  int64_t keys = state.getDimSize(0), values = state.getDimSize(1),
+  int64_t values = scan::getKeysAndValues(op, 0).second,
           rows = std::max<int64_t>(rowsOfToken(op), 1), chunk = kRows / rows;
-  if (gpu.tensorCores != targetinfo::TensorCores::Wgmma) {
-    whyNot = gpu.chip + " has no warpgroup products";
-  } else if (op.getNumStates() > 1) {
-    whyNot = "one state is held in registers there, and it has " +
-             std::to_string(op.getNumStates());
-  } else if (!scan::outputsAreReads(op)) {
-    whyNot = "outputs that are computed from reads are not computed there yet";
-  } else if (kRows % rows || rows > kMostRowsOfToken) {
-    whyNot = "a token erases " + std::to_string(rows) +
-             " rows, of which systems of 64 rows hold no whole tokens";
-  } else if (given.chunk.value_or(chunk) != chunk) {
-    whyNot = "the plan's chunk is " + std::to_string(*given.chunk) + ", not " +
-             std::to_string(chunk);
-  } else if (keys < kFewestKeys || keys > kMostKeys) {
-    whyNot = "there are " + std::to_string(keys) + " keys, not " +
-             std::to_string(kFewestKeys) + " to " + std::to_string(kMostKeys);
-  } else {
-    SmallVector<scan::PlanAttr> plans;
-    SmallVector<int64_t> blocks = {kValueColumns, 2 * kValueColumns};
-    if (given.valueBlock)
-      blocks = {*given.valueBlock};
-    else if (!canSplitValues(op))
-      blocks = {values};
-    if (given.prepareBlocks.value_or(0) > 0)
-      blocks.resize(1);
-    auto add = [&](int64_t columns, int64_t prepareBlocks) {
-      plans.push_back(scan::PlanAttr::get(
-          op.getContext(), scan::Schedule::chunk, chunk, columns, /*stages=*/2,
-          /*segments=*/0, prepareBlocks));
-    };
-    for (int64_t block : blocks) {
-      int64_t columns = std::min(block, values);
-      if (!plans.empty() && plans.back().getValueBlock() == columns)
-        continue;
-      if (given.prepareBlocks.value_or(0) > 0) {
-        add(columns, *given.prepareBlocks);
-        continue;
-      }
-      if (!given.prepareBlocks && !given.valueBlock &&
-          given.segments.value_or(0) <= 1 && chunk == kRows &&
-          prepareApart(op, gpu, columns))
-        add(columns, 1);
-      add(columns, -1);
+  whyNot = whyNotTaken(op, gpu, given, rows);
+  if (!whyNot.empty())
+    return {};
+  SmallVector<scan::PlanAttr> plans;
+  SmallVector<int64_t> blocks = {kValueColumns, 2 * kValueColumns};
+  if (given.valueBlock)
+    blocks = {*given.valueBlock};
+  else if (!canSplitValues(op))
+    blocks = {values};
+  if (given.prepareBlocks.value_or(0) > 0)
+    blocks.resize(1);
+  auto add = [&](int64_t columns, int64_t prepareBlocks) {
+    plans.push_back(scan::PlanAttr::get(op.getContext(), scan::Schedule::chunk,
+                                        chunk, columns, /*stages=*/2,
+                                        /*segments=*/0, prepareBlocks));
+  };
+  for (int64_t block : blocks) {
+    int64_t columns = std::min(block, values);
+    if (!plans.empty() && plans.back().getValueBlock() == columns)
+      continue;
+    if (given.prepareBlocks.value_or(0) > 0) {
+      add(columns, *given.prepareBlocks);
+      continue;
     }
-    return plans;
+    if (!given.prepareBlocks && !given.valueBlock &&
+        given.segments.value_or(0) <= 1 && chunk == kRows &&
+        prepareApart(op, gpu, columns))
+      add(columns, 1);
+    add(columns, -1);
   }
-  return {};
+  return plans;
 }
 
 // Fewer columns a block leave registers for a second preparing team and spread
@@ -272,11 +318,8 @@ static OwningOpRef<ModuleOp> splitRolesApart(ModuleOp module,
   options.cluster = kMostOfCluster - prepareBlocks;
   while (program.getValueBlocks() % options.cluster)
     --options.cluster;
-  if (!walkTogether(program, options.cluster)) {
-    whyNot = "its blocks of values take different steps, and those that "
-             "prepare for them could not";
-    return {};
-  }
+  assert(walkTogether(program, options.cluster) &&
+         "maps of segments have no blocks that only prepare");
   options.sharedMemory =
       gpu.sharedMemoryPerBlock -
       tiletogpu::rolesScratchBytes(program.getValueBlock(), 0, 0, false);

@@ -10,6 +10,7 @@
 #include "Prism/Pipelines/Pipelines.h"
 #include "Segments.h"
 #include "TensorCores.h"
+#include "Wish.h"
 #include "mlir/Pass/PassManager.h"
 #include <utility>
 
@@ -116,110 +117,6 @@ static scan::PlanAttr withOverride(scan::PlanAttr plan,
                              plan.getPrepareBlocks());
 }
 
-namespace {
-/// What the spec, the command line and the entry itself say about schedules.
-struct Wish {
-  PlanOverride given;
-  std::vector<scan::Schedule> schedules;
-};
-} // namespace
-
-/// Blocks that only prepare are of chunks on a GPU, of whole sequences.
-static LogicalResult checkPrepareBlocks(func::FuncOp entry,
-                                        const PlanOverride &given,
-                                        const targetinfo::Target &target) {
-  int64_t blocks = given.prepareBlocks.value_or(0);
-  if (blocks == 0)
-    return success();
-  if (!target.isCuda())
-    return entry.emitError("plan: expected 0 prepare_blocks on ")
-           << target.str() << ", which has no thread blocks, found " << blocks;
-  if (given.schedule == scan::Schedule::recurrent)
-    return entry.emitError("plan: the recurrent schedule prepares nothing, "
-                           "found ")
-           << blocks << " prepare_blocks";
-  if (given.segments.value_or(1) > 1)
-    return entry.emitError("plan: expected 0 prepare_blocks with sequences in ")
-           << *given.segments << " segments, found " << blocks;
-  return success();
-}
-
-static FailureOr<Wish> wishFor(func::FuncOp entry, scan::RecurrenceOp op,
-                               const targetinfo::Target &target,
-                               const CompileOptions &options,
-                               std::vector<Remark> &remarks) {
-  Wish wish;
-  if (scan::PlanAttr plan = op.getPlanAttr()) // written in the spec or the IR
-    wish.given = {
-        plan.getSchedule(), plan.getChunk(),
-        // 0 leaves the split to the target.
-        plan.getValueBlock() ? std::optional(plan.getValueBlock())
-                             : std::nullopt,
-        plan.getStages(),
-        plan.getSegments() ? std::optional(plan.getSegments()) : std::nullopt,
-        plan.getPrepareBlocks() < 0 ? std::nullopt
-                                    : std::optional(plan.getPrepareBlocks())};
-  for (const std::string &key : {std::string(), entry.getName().str()})
-    if (auto found = options.plans.find(key); found != options.plans.end())
-      wish.given = found->second;
-  bool wantsChunks = wish.given.chunk.value_or(1) > 1 ||
-                     wish.given.segments.value_or(1) > 1 ||
-                     wish.given.prepareBlocks.value_or(0) > 0;
-  if (wantsChunks && !wish.given.schedule)
-    wish.given.schedule = scan::Schedule::chunk;
-  if (wish.given.schedule == scan::Schedule::recurrent &&
-      wish.given.segments.value_or(1) != 1)
-    return entry.emitError("plan: the recurrent schedule does not split "
-                           "sequences, found ")
-           << *wish.given.segments << " segments";
-  if (failed(checkPrepareBlocks(entry, wish.given, target)))
-    return failure();
-  if (wish.given.schedule == scan::Schedule::recurrent &&
-      wish.given.chunk.value_or(1) != 1)
-    return entry.emitError("plan: the recurrent schedule has chunk 1, found ")
-           << *wish.given.chunk;
-  int64_t columns = scan::getKeysAndValues(op, 0).second;
-  if (wish.given.valueBlock.value_or(0) > columns)
-    return entry.emitError("plan: expected a value_block of at most ")
-           << columns << ", the value columns there are, found "
-           << *wish.given.valueBlock;
-
-  if (op->hasAttr(scan::kSerialAttr) && hasPlainSteps(op)) {
-    wish.schedules = {scan::Schedule::recurrent};
-    return wish;
-  }
-  if (op.getMiniBatch()) {
-    // A mini-batch is a chunk; nothing else has its entry.
-    int64_t steps = *op.getMiniBatch();
-    bool stepping = wish.given.schedule == scan::Schedule::recurrent;
-    int64_t chunk = wish.given.chunk.value_or(steps);
-    if (steps > 256 || chunk != steps || stepping)
-      return entry.emitError("plan: mini-batches of ")
-             << steps << " steps take chunks of that size, at most 256, found "
-             << (stepping ? "the recurrent schedule"
-                          : "chunk " + std::to_string(chunk));
-    wish.given.schedule = scan::Schedule::chunk;
-    wish.given.chunk = steps;
-  }
-  std::string reason;
-  Operation *without = scan::findFactorWithoutChunkForm(op, reason);
-  bool stepwise =
-      entry->getAttrOfType<StringAttr>(scan::kEntryAttr).getValue() == "decode";
-  if (wish.given.schedule) {
-    wish.schedules = {*wish.given.schedule};
-  } else if (without) {
-    remarks.push_back(
-        {"the chunk form",
-         without->getName().getStringRef().str() + ": " + reason});
-    wish.schedules = {scan::Schedule::recurrent};
-  } else if (stepwise) {
-    wish.schedules = {scan::Schedule::recurrent};
-  } else {
-    wish.schedules = {scan::Schedule::chunk, scan::Schedule::recurrent};
-  }
-  return wish;
-}
-
 /// Says of each of several units of a schedule which heads it is for, and gives
 /// the later ones names of their own.
 static void tellApart(MutableArrayRef<Unit> units) {
@@ -288,7 +185,7 @@ buildTensorCoreUnits(func::FuncOp entry, const targetinfo::Target &target,
 }
 
 /// The first candidate whose tiles fit the chip.
-static FailureOr<Unit> buildCudaUnit(func::FuncOp entry,
+static FailureOr<Unit> buildCudaUnit(func::FuncOp entry, scan::RecurrenceOp op,
                                      ArrayRef<scan::PlanAttr> candidates,
                                      const targetinfo::Target &target,
                                      const PlanOverride &given) {
@@ -317,12 +214,15 @@ static FailureOr<Unit> buildCudaUnit(func::FuncOp entry,
                                   " bytes of shared memory, a block has " +
                                   std::to_string(limit)});
   }
-  return entry.emitError("needs ")
-         << bytes << " bytes of shared memory on " << target.str()
-         << ", which has " << limit << " bytes a block; "
-         << (given.chunk || given.valueBlock
-                 ? "give a smaller chunk or value_block in the plan"
-                 : "reduce K");
+  bool isPlanned = given.chunk || given.valueBlock;
+  InFlightDiagnostic diag =
+      isPlanned
+          ? emitPlanError(op, given, given.valueBlock ? "value_block" : "chunk")
+          : entry.emitError();
+  return diag << "needs " << bytes << " bytes of shared memory on "
+              << target.str() << ", which has " << limit << " bytes a block; "
+              << (isPlanned ? "give a smaller chunk or value_block in the plan"
+                            : "reduce K");
 }
 
 /// One unit of a schedule without tensor cores.
@@ -338,11 +238,11 @@ static FailureOr<Unit> buildPlainUnit(func::FuncOp entry, scan::RecurrenceOp op,
       plan = scan::PlanAttr::get(plan.getContext(), plan.getSchedule(),
                                  plan.getChunk(), 0, plan.getStages());
   if (target.isCuda())
-    return buildCudaUnit(entry, candidates, target, given);
+    return buildCudaUnit(entry, op, candidates, target, given);
   if (int64_t stages = given.stages.value_or(1); stages != 1)
-    return entry.emitError("plan: expected 1 stage on ")
-           << target.str() << ", whose code copies nothing ahead, found "
-           << stages;
+    return emitPlanError(op, given, "stages")
+           << "expected 1 stage on " << target.str()
+           << ", whose code copies nothing ahead, found " << stages;
   scan::PlanAttr plan = withOverride(candidates.front(), given);
   FailureOr<OwningOpRef<ModuleOp>> module = buildTileModule(entry, plan);
   if (failed(module))
@@ -377,7 +277,8 @@ static void explainPlans(scan::RecurrenceOp op, MutableArrayRef<Unit> units,
 /// Adds the unit that splits sequences, beside the whole ones or, where the
 /// user fixed the number of segments, in their place. Unasked only where it was
 /// chosen for: on tensor cores, for few heads.
-static LogicalResult addSplitUnit(func::FuncOp entry, std::vector<Unit> &units,
+static LogicalResult addSplitUnit(scan::RecurrenceOp op,
+                                  std::vector<Unit> &units,
                                   const PlanOverride &given) {
   int64_t segments = given.segments.value_or(0);
   if (segments == 1 || (segments == 0 && !units.front().roles))
@@ -393,8 +294,8 @@ static LogicalResult addSplitUnit(func::FuncOp entry, std::vector<Unit> &units,
   if (!split && &*narrow != &units.back())
     split = splitUnit(*narrow, *narrow, whyNot);
   if (!split && segments > 1)
-    return entry.emitError("plan: cannot be split into ")
-           << segments << " segments: " << whyNot;
+    return emitPlanError(op, given, "segments")
+           << "cannot be split into " << segments << " segments: " << whyNot;
   if (!split) {
     units.front().remarks.push_back(
         {"sequences in segments", "sequences are not split: " + whyNot});
@@ -443,8 +344,9 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
       found = std::move(*some);
       if (int64_t blocks = wish->given.prepareBlocks.value_or(0);
           found.empty() && blocks > 0)
-        return entry.emitError("plan: there is no kernel with ")
-               << blocks << " prepare_blocks: " << whyNot;
+        return emitPlanError(op, wish->given, "prepare_blocks")
+               << "there is no kernel with " << blocks
+               << " prepare_blocks: " << whyNot;
     }
     if (found.empty()) {
       auto plain =
@@ -457,7 +359,7 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
       found.push_back(std::move(*plain));
     }
     if (schedule == scan::Schedule::chunk &&
-        failed(addSplitUnit(entry, found, wish->given)))
+        failed(addSplitUnit(op, found, wish->given)))
       return failure();
     for (Unit &unit : found) {
       unit.remarks.insert(unit.remarks.begin(), remarks.begin(), remarks.end());

@@ -11,6 +11,7 @@
 
 #include "Prism/Import/Import.h"
 #include "ExpressionEmitter.h"
+#include "Prism/Dialect/Scan/IR/PlanPlaces.h"
 #include "Prism/Dialect/Scan/IR/Scan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -200,7 +201,8 @@ scan::PlanAttr Importer::makePlan(const Entry &entry) {
     return {};
   Plan plan = entry.plan.value_or(Plan());
   return scan::PlanAttr::getChecked(
-      [&] { return emitError(locate(plan.loc)); }, builder.getContext(),
+      [&] { return emitError(locate(plan.places.whole)); },
+      builder.getContext(),
       plan.chunked ? scan::Schedule::chunk : scan::Schedule::recurrent,
       plan.chunk, plan.valueBlock, plan.stages, plan.segments,
       plan.prepareBlocks.value_or(-1));
@@ -220,8 +222,11 @@ scan::RecurrenceOp Importer::makeRecurrence(func::FuncOp function,
   for (const State &state : spec.states)
     stateAxes.push_back(builder.getStringAttr(stateLetters(state)));
   TypeRange results = function.getResultTypes();
+  Location loc = function.getLoc();
+  if (entry.plan)
+    loc = scan::withPlanPlaces(loc, entry.plan->places);
   auto recurrence = scan::RecurrenceOp::create(
-      builder, function.getLoc(), results.drop_back(stateCount),
+      builder, loc, results.drop_back(stateCount),
       results.take_back(stateCount), body->getArguments().take_front(count),
       body->getArguments().slice(count, stateCount),
       body->getArgument(count + stateCount), builder.getArrayAttr(inputAxes),

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prism/Interpreter/Interpreter.h"
+#include "Prism/Dialect/Scan/IR/StepIndices.h"
 #include "ScanRuns.h"
 #include "mlir/IR/Matchers.h"
 #include <deque>
@@ -137,7 +138,8 @@ FailureOr<Arrays> interpreter::evaluate(func::FuncOp entry,
   if (entry.isExternal() || !entry.getBody().hasOneBlock())
     return entry.emitError("the interpreter evaluates functions of one block");
   Bindings bindings;
-  if (failed(bindArguments(entry, inputs, bindings)))
+  if (failed(scan::checkIndices(entry)) ||
+      failed(bindArguments(entry, inputs, bindings)))
     return failure();
 
   // Arrays that ops of the body make; their addresses must stay.

@@ -9,18 +9,38 @@ using namespace mlir;
 using namespace prism;
 using namespace prism::interpreter;
 
-static Instruction makeExtract(tensor::ExtractOp op, ArrayRef<Slot> in,
-                               Slot out) {
-  auto shape = cast<RankedTensorType>(op.getTensor().getType()).getShape();
-  SmallVector<std::pair<Slot, int64_t>> indices;
-  for (auto [slot, extent] : llvm::zip_equal(in.drop_front(), shape))
-    indices.push_back({slot, extent});
-  return [tensor = in[0], indices, out](double *m) {
+/// A place from 0 to `last`, the nearest there is; of a NaN the first.
+static int64_t placeOf(double value, int64_t last) {
+  return value > 0 ? int64_t(std::min(value, double(last))) : 0;
+}
+
+namespace {
+/// Where an element lies whose places on the axes are values.
+class ElementPlace {
+public:
+  ElementPlace(ArrayRef<Slot> indices, ArrayRef<int64_t> shape) {
+    for (auto [slot, extent] : llvm::zip_equal(indices, shape))
+      this->indices.push_back({slot, extent});
+  }
+  int64_t in(double *m) const {
     int64_t at = 0;
     for (auto [index, extent] : indices)
-      at = at * extent + int64_t(m[index.offset]);
-    assert(at >= 0 && at < tensor.size && "extract beyond its tensor");
-    m[out.offset] = m[tensor.offset + at];
+      at = at * extent + placeOf(m[index.offset], extent - 1);
+    return at;
+  }
+
+private:
+  SmallVector<std::pair<Slot, int64_t>> indices;
+};
+} // namespace
+
+static Instruction makeExtract(tensor::ExtractOp op, ArrayRef<Slot> in,
+                               Slot out) {
+  ElementPlace place(
+      in.drop_front(),
+      cast<RankedTensorType>(op.getTensor().getType()).getShape());
+  return [tensor = in[0], place, out](double *m) {
+    m[out.offset] = m[tensor.offset + place.in(m)];
   };
 }
 
@@ -36,10 +56,13 @@ public:
       int64_t offset = op.getStaticOffsets()[axis];
       int64_t size = op.getStaticSizes()[axis];
       int64_t step = op.getStaticStrides()[axis];
-      for (auto &[slot, stride] : offsets)
-        stride *= extent;
-      if (ShapedType::isDynamic(offset))
-        offsets.push_back({*next++, 1}), offset = 0;
+      for (Offset &before : offsets)
+        before.stride *= extent;
+      if (ShapedType::isDynamic(offset)) {
+        int64_t span = size > 0 ? (size - 1) * step + 1 : 0;
+        offsets.push_back({*next++, 1, extent - span});
+        offset = 0;
+      }
       std::vector<int64_t> deeper;
       for (int64_t base : places)
         for (int64_t i = 0; i < size; ++i)
@@ -55,15 +78,19 @@ public:
   }
   int64_t base(double *m) const {
     int64_t at = 0;
-    for (auto [slot, stride] : offsets)
-      at += int64_t(m[slot.offset]) * stride;
+    for (const Offset &offset : offsets)
+      at += placeOf(m[offset.slot.offset], offset.last) * offset.stride;
     return at;
   }
 
   std::vector<int64_t> places;
 
 private:
-  SmallVector<std::pair<Slot, int64_t>> offsets;
+  struct Offset {
+    Slot slot;
+    int64_t stride, last;
+  };
+  SmallVector<Offset> offsets;
 };
 } // namespace
 
@@ -99,15 +126,10 @@ static Instruction makeInsertSlice(tensor::InsertSliceOp op, ArrayRef<Slot> in,
 
 static Instruction makeInsert(tensor::InsertOp op, ArrayRef<Slot> in,
                               Slot out) {
-  SmallVector<Slot> indices(in.drop_front(2));
-  SmallVector<int64_t> shape(op.getType().getShape());
-  return [element = in[0], whole = in[1], out, indices, shape](double *m) {
+  ElementPlace place(in.drop_front(2), op.getType().getShape());
+  return [element = in[0], whole = in[1], out, place](double *m) {
     llvm::copy(whole.in(m), out.in(m).begin());
-    int64_t at = 0;
-    for (auto [index, extent] : llvm::zip_equal(indices, shape))
-      at = at * extent + int64_t(m[index.offset]);
-    assert(at >= 0 && at < out.size && "insert beyond its tensor");
-    m[out.offset + at] = m[element.offset];
+    m[out.offset + place.in(m)] = m[element.offset];
   };
 }
 
@@ -157,7 +179,8 @@ Instruction interpreter::makeTensorInstruction(Operation &op, ArrayRef<Slot> in,
         auto shape = cast<RankedTensorType>(d.getSource().getType()).getShape();
         return [axis = in[1], out,
                 extents = SmallVector<int64_t>(shape)](double *m) {
-          m[out.offset] = double(extents[int64_t(m[axis.offset])]);
+          m[out.offset] =
+              double(extents[placeOf(m[axis.offset], extents.size() - 1)]);
         };
       })
       .Case([&](tensor::ConcatOp c) { return makeConcat(c, in, out); })

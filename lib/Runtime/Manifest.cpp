@@ -4,175 +4,29 @@
 //
 // Not Prism/Support/Json.h, which needs LLVM: the runtime builds without.
 // Nobody writes manifests by hand, so a pointer without line and column says
-// enough. A reader walks the JSON value with its pointer at hand, so every
-// complaint says where. Complaints travel as exceptions inside this file (as
-// those of nlohmann/json do) and leave it as a Failure.
+// enough. Complaints travel as exceptions through the reader (as those of
+// nlohmann/json do) and leave it as a Failure.
 //
 //===----------------------------------------------------------------------===//
 
 #include "prism-runtime/Manifest.h"
+#include "ManifestNames.h"
+#include "ManifestNode.h"
 #include "Support.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
-#include <array>
 #include <set>
 
 namespace prism::runtime {
 
 using nlohmann::json;
 
-bool isIdentifier(const std::string &name) {
-  auto isWord = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
-  return !name.empty() && name.size() <= 200 &&
-         std::all_of(name.begin(), name.end(), isWord) &&
-         !std::isdigit(static_cast<unsigned char>(name[0]));
-}
-
 namespace {
-
-/// A complaint about one place of the manifest.
-struct Complaint {
-  std::string message;
-};
 
 constexpr int64_t maxBytes = int64_t(64) << 20; // of a manifest
 constexpr size_t maxRank = 8;
 constexpr int64_t maxExtent = int64_t(1) << 40;
 constexpr int64_t maxSegments = 1 << 20; // of a sequence
-
-/// A value as a message shows it: short, on one line.
-std::string show(const json &value) {
-  if (value.is_object())
-    return "an object";
-  if (value.is_array())
-    return "an array of " + std::to_string(value.size());
-  std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
-  return text.size() > 60 ? text.substr(0, 60) + "..." : text;
-}
-
-/// A value of the manifest and where it stands.
-class Node {
-public:
-  Node(const json &value, std::string pointer)
-      : value(value), pointer(std::move(pointer)) {}
-
-  [[noreturn]] void fail(const std::string &expected,
-                         const std::string &found) const {
-    throw Complaint{(pointer.empty() ? "/" : pointer) + ": expected " +
-                    expected + ", found " + found};
-  }
-  [[noreturn]] void fail(const std::string &expected) const {
-    fail(expected, show(value));
-  }
-
-  bool has(const char *key) const {
-    return value.is_object() && value.contains(key);
-  }
-
-  /// The member `key`, which `expected` describes should it be missing.
-  Node at(const char *key, const char *expected) const {
-    if (!value.is_object())
-      fail("an object");
-    auto member = value.find(key);
-    std::string place = pointer + "/" + key;
-    if (member != value.end())
-      return Node(*member, place);
-    std::vector<std::string> keys;
-    for (const auto &item : value.items())
-      keys.push_back(item.key());
-    std::string near = nearest(key, keys);
-    throw Complaint{
-        place + ": expected " + expected + ", found nothing" +
-        (near.empty() ? "" : " (there is a key " + quote(near) + ")")};
-  }
-
-  std::vector<Node> list() const {
-    if (!value.is_array())
-      fail("an array");
-    std::vector<Node> nodes;
-    for (size_t i = 0; i < value.size(); ++i)
-      nodes.emplace_back(value[i], pointer + "/" + std::to_string(i));
-    return nodes;
-  }
-
-  std::string text() const {
-    if (!value.is_string() || value.get_ref<const std::string &>().empty())
-      fail("a string that is not empty");
-    return value.get<std::string>();
-  }
-
-  bool boolean() const {
-    if (!value.is_boolean())
-      fail("true or false");
-    return value.get<bool>();
-  }
-
-  bool isNumber() const { return value.is_number(); }
-
-  int64_t integer(int64_t low, int64_t high) const {
-    bool fits = value.is_number_integer() &&
-                (!value.is_number_unsigned() ||
-                 value.get<uint64_t>() <= uint64_t(INT64_MAX));
-    int64_t number = fits ? value.get<int64_t>() : 0;
-    if (!fits || number < low || number > high)
-      fail("an integer from " + std::to_string(low) + " to " +
-           std::to_string(high));
-    return number;
-  }
-
-  /// The position of this string among `names`.
-  size_t oneOf(const std::vector<std::string> &names) const {
-    auto found = value.is_string()
-                     ? std::find(names.begin(), names.end(), text())
-                     : names.end();
-    if (found == names.end())
-      fail("one of " + join(names),
-           show(value) + (value.is_string() ? didYouMean(text(), names) : ""));
-    return static_cast<size_t>(found - names.begin());
-  }
-
-  std::string file() const {
-    std::string path = text();
-    if (!staysInside(path))
-      fail("a file inside the bundle");
-    return path;
-  }
-
-  std::string text(const char *key) const { return at(key, "a string").text(); }
-  int64_t integer(const char *key, int64_t low, int64_t high) const {
-    return at(key, "an integer").integer(low, high);
-  }
-
-private:
-  const json &value;
-  std::string pointer;
-};
-
-const std::vector<std::string> &dtypeNames() {
-  static const std::vector<std::string> names = {"f64", "f32", "bf16", "f16",
-                                                 "i64"};
-  return names;
-}
-
-const std::vector<std::string> &roleNames() {
-  static const std::vector<std::string> names = {"input",       "initial_state",
-                                                 "offsets",     "output",
-                                                 "final_state", "intermediate"};
-  return names;
-}
-
-const std::vector<std::string> &itemsNames() {
-  static const std::vector<std::string> names = {"sequences", "segments",
-                                                 "inner_segments"};
-  return names;
-}
-
-const std::vector<std::string> &targetNames() {
-  static const std::vector<std::string> names = {"cpu", "cuda"};
-  return names;
-}
 
 std::string readIdentifier(const Node &node) {
   std::string name = node.text();
@@ -474,75 +328,19 @@ Manifest readRoot(const Node &root) {
 
 } // namespace
 
-const char *toString(DType dtype) {
-  return dtypeNames()[static_cast<size_t>(dtype)].c_str();
-}
-
-int64_t byteSize(DType dtype) {
-  static const std::array<int64_t, 5> sizes = {8, 4, 2, 2, 8};
-  return sizes[static_cast<size_t>(dtype)];
-}
-
-const char *toString(Role role) {
-  return roleNames()[static_cast<size_t>(role)].c_str();
-}
-
-const char *toString(Items items) {
-  return itemsNames()[static_cast<size_t>(items)].c_str();
-}
-
-const char *toString(Target target) {
-  return targetNames()[static_cast<size_t>(target)].c_str();
-}
-
-std::string toString(const Dim &dim) {
-  static const std::array<const char *, 6> symbols = {"",  "B",   "T",
-                                                      "N", "N+1", "S"};
-  return dim.kind == Dim::Number ? std::to_string(dim.number)
-                                 : symbols[dim.kind];
-}
-
-std::string toString(const std::vector<Dim> &shape) {
-  std::vector<std::string> parts;
-  for (const Dim &dim : shape)
-    parts.push_back(toString(dim));
-  return "[" + join(parts) + "]";
-}
-
-const ArgumentInfo *EntryInfo::argument(const std::string &wanted) const {
-  for (const ArgumentInfo &candidate : arguments)
-    if (candidate.name == wanted)
-      return &candidate;
-  return nullptr;
-}
-
-bool EntryInfo::locate(TensorMapInfo &map, size_t intermediates) const {
-  size_t word = arguments.size() + intermediates + 2;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const ArgumentInfo &candidate = arguments[i];
-    const std::string &axes = candidate.axes;
-    if (candidate.name != map.argument) {
-      word += axes.size();
-      continue;
-    }
-    map.info = candidate;
-    map.pointerWord = i;
-    map.strideWord = word;
-    auto isFeature = [&](size_t fromEnd) {
-      return axes.size() > fromEnd &&
-             std::string("bthn").find(axes[axes.size() - 1 - fromEnd]) ==
-                 std::string::npos;
-    };
-    bool isRows = axes.size() <= 5 && axes.find('t') != std::string::npos &&
-                  isFeature(0) && (map.ranks == 1 || isFeature(1));
-    return isRows && byteSize(candidate.dtype) == 2;
-  }
-  return false;
+/// The parser takes a NUL byte for the text's end, and would not look at the
+/// rest.
+static void checkBytes(const std::string &text) {
+  size_t nul = text.find('\0');
+  if (nul != std::string::npos)
+    throw Complaint{"expected JSON, found a NUL byte after " +
+                    std::to_string(nul) + " bytes"};
 }
 
 Result<Manifest> parseManifest(const std::string &text,
                                const std::string &file) {
   try {
+    checkBytes(text);
     json value = json::parse(text);
     return readRoot(Node(value, ""));
   } catch (const Complaint &complaint) {

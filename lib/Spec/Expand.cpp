@@ -27,10 +27,11 @@ static ordered_json toJson(const Operand &operand) {
 }
 
 static ordered_json toJson(const Plan &plan) {
-  ordered_json json = {{"schedule", plan.chunked ? "chunk" : "recurrent"},
-                       {"chunk", plan.chunk},
-                       {"value_block", plan.valueBlock},
-                       {"stages", plan.stages}};
+  ordered_json json = {{"schedule", plan.chunked ? "chunk" : "recurrent"}};
+  if (plan.chunk != 0)
+    json["chunk"] = plan.chunk;
+  json["value_block"] = plan.valueBlock;
+  json["stages"] = plan.stages;
   if (plan.segments != 0)
     json["segments"] = plan.segments;
   if (plan.prepareBlocks)

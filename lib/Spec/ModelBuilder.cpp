@@ -374,12 +374,12 @@ bool ModelBuilder::readEntries() {
 }
 
 bool ModelBuilder::readPlan(const JsonNode &node, Plan &plan) {
-  plan.loc = node.loc;
+  plan.places = placesOfKeys(spec.file, node);
   const JsonNode *schedule = node.find("schedule");
   if (!schedule)
     return fail(node.loc, "missing key 'schedule'");
   plan.chunked = schedule->string == "chunk";
-  plan.chunk = plan.chunked ? 64 : 1;
+  plan.chunk = plan.chunked ? 0 : 1;
   if (const JsonNode *chunk = node.find("chunk")) {
     plan.chunk = chunk->integer();
     if (!plan.chunked && plan.chunk != 1)

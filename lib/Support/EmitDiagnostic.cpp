@@ -9,8 +9,10 @@ using namespace mlir;
 
 InFlightDiagnostic prism::emitTextError(MLIRContext *context,
                                         const TextDiagnostic &diagnostic) {
-  return emitError(FileLineColLoc::get(context, diagnostic.file,
-                                       diagnostic.loc.line,
-                                       diagnostic.loc.column),
-                   diagnostic.sentence());
+  const SourceLoc &place = diagnostic.loc;
+  Location loc =
+      FileLineColLoc::get(context, diagnostic.file, place.line, place.column);
+  if (!place.pointer.empty())
+    loc = NameLoc::get(StringAttr::get(context, place.pointer), loc);
+  return emitError(loc, diagnostic.sentence());
 }

@@ -347,11 +347,28 @@ private:
 
 } // namespace
 
+/// The parser takes a NUL byte for the text's end, and would not look at the
+/// rest.
+static llvm::LogicalResult checkBytes(llvm::StringRef text,
+                                      TextDiagnostic &diagnostic) {
+  size_t nul = text.find('\0');
+  if (nul == llvm::StringRef::npos)
+    return llvm::success();
+  llvm::StringRef before = text.take_front(nul);
+  size_t lineStart = before.rfind('\n') + 1; // 0 in the first line
+  diagnostic.loc = {static_cast<unsigned>(before.count('\n') + 1),
+                    static_cast<unsigned>(nul - lineStart + 1), ""};
+  diagnostic.message = "not JSON: a NUL byte, expected text";
+  return llvm::failure();
+}
+
 llvm::FailureOr<JsonNode> prism::parseJson(llvm::StringRef text,
                                            llvm::StringRef file,
                                            TextDiagnostic &diagnostic) {
   diagnostic = TextDiagnostic();
   diagnostic.file = file.str();
+  if (failed(checkBytes(text, diagnostic)))
+    return llvm::failure();
   size_t consumed = 0;
   CountingIterator begin{text.begin(), text.begin(), &consumed};
   CountingIterator end{text.end(), text.begin(), &consumed};

@@ -96,6 +96,13 @@ def test_errors_of_options():
     with pytest.raises(prism.CompileError) as caught:
         prism.compile(spec(), plan={"chunks": 3})
     assert (caught.value.line, caught.value.pointer) == (None, "/chunks")
+    # So has what only the model shows to be wrong.
+    with pytest.raises(prism.CompileError) as caught:
+        prism.compile(spec(), plan='{"value_block": 4096}')
+    assert (caught.value.file, caught.value.line, caught.value.column, caught.value.pointer) == ("plan", 1, 17, "/value_block")
+    with pytest.raises(prism.CompileError) as caught:
+        prism.compile(spec(), plan={"value_block": 4096})
+    assert str(caught.value).startswith("/value_block: expected a value_block of at most ")
     with pytest.raises(TypeError, match="target: expected strings, found int"):
         prism.compile(spec(), target=[3])
 

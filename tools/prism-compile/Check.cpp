@@ -93,6 +93,27 @@ static LogicalResult fitsMemory(const runtime::EntryInfo &info,
                         .str());
 }
 
+/// Says which decays --gates leaves as they are: their log-gates are computed,
+/// of arguments that are drawn as all others.
+static void noteGates(func::FuncOp entry, const check::InputOptions &options) {
+  check::GateReach reach = check::reachOfGates(entry);
+  bool reachesAll = reach.drawn == reach.decays && reach.decays > 0;
+  if (options.gates == check::GateSet::mild || reachesAll)
+    return;
+  llvm::errs() << "prism-compile: note: --gates ";
+  if (reach.drawn == 0)
+    llvm::errs() << "changes nothing of entry '" << entry.getName() << "', ";
+  else
+    llvm::errs() << "reaches " << reach.drawn << " of the " << reach.decays
+                 << " decays of entry '" << entry.getName() << "', ";
+  llvm::errs() << (reach.decays == 0  ? "which has no decays"
+                   : reach.drawn == 0 ? "whose log-gates are computed in the "
+                                        "step and are no arguments"
+                                      : "the other log-gates are computed in "
+                                        "the step and are no arguments")
+               << "\n";
+}
+
 //===----------------------------------------------------------------------===//
 // --check
 //===----------------------------------------------------------------------===//
@@ -104,6 +125,7 @@ static LogicalResult checkEntry(ModuleOp module, func::FuncOp entry,
                                 const CallOptions &call) {
   if (failed(fitsMemory(info, options)))
     return failure();
+  noteGates(entry, options);
   check::HostArrays inputs = check::makeInputs(entry, info, options);
   check::HostArrays blank;
   {
@@ -214,6 +236,7 @@ LogicalResult prism::writeSamples(ModuleOp module,
                     entry.getName());
   if (failed(fitsMemory(info, *inputOptions)))
     return failure();
+  noteGates(entry, *inputOptions);
   check::HostArrays inputs = check::makeInputs(entry, info, *inputOptions),
                     outputs;
   runtime::Result<runtime::Sizes> sizes =

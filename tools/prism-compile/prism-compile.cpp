@@ -39,8 +39,9 @@ static cl::list<std::string>
             cl::cat(category));
 static cl::opt<std::string> emit(
     "emit",
-    cl::desc(
-        "stage to print: scan, plan, tile, llvm, ptx, cubin, obj or bundle"),
+    cl::desc("stage to print: scan, plan, tile, llvm, ptx, cubin, obj or "
+             "bundle; of tile, llvm and ptx every program and launch, under a "
+             "comment with its kernel's name"),
     cl::init("bundle"), cl::value_desc("stage"), cl::cat(category));
 static cl::opt<std::string>
     plan("plan", cl::desc("JSON file with a plan, for all entries or by entry"),

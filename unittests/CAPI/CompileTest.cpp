@@ -166,6 +166,18 @@ TEST(Compile, WrongTextsAndOptions) {
   EXPECT_STREQ(prismDiagnosticText(failing(deltaRule(), plan.get()).get()),
                "plan:1:2: error: /decoded: unknown key 'decoded'; did you mean "
                "'decode'?");
+  // What only the model shows to be wrong has the same fields.
+  prismCompileOptionsSetPlan(plan.get(), R"({"value_block": 4096})", "p.json");
+  auto wide = failing(deltaRule(), plan.get());
+  EXPECT_EQ(std::string(prismDiagnosticText(wide.get()))
+                .find("p.json:1:17: error: /value_block: expected a "
+                      "value_block of at most "),
+            0u)
+      << prismDiagnosticText(wide.get());
+  EXPECT_STREQ(prismDiagnosticPointer(wide.get()), "/value_block");
+  EXPECT_EQ(std::string(prismDiagnosticMessage(wide.get()))
+                .find("expected a value_block of at most "),
+            0u);
   prismCompileOptionsSetPlan(plan.get(), nullptr, nullptr);
   EXPECT_TRUE(compile(deltaRule(), plan.get()));
 }

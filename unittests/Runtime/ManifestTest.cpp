@@ -282,6 +282,11 @@ TEST(Manifest, NotJson) {
       "m: expected JSON, found a parse error at line 2, column 7: syntax");
   EXPECT_EQ(parseManifest("[]", "m").error(),
             "m: /: expected an object, found an array of 0");
+  // What stands after a NUL byte is not left unread.
+  std::string whole = manifestWith("{", "{");
+  EXPECT_EQ(parseManifest(whole + std::string(1, '\0') + "{", "m").error(),
+            "m: expected JSON, found a NUL byte after " +
+                std::to_string(whole.size()) + " bytes");
   // Deep nesting must not use up the stack.
   EXPECT_FALSE(parseManifest(std::string(1000000, '['), "m"));
 }

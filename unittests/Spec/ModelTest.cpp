@@ -200,6 +200,18 @@ TEST(Json, PlacesOfValuesAndKeys) {
   EXPECT_EQ(node->members[1].value.find("c")->loc.column, 15u);
 }
 
+/// What stands after it would be left unread.
+TEST(Json, ANulByteIsNoEndOfText) {
+  using llvm::StringRef;
+  for (StringRef text : {StringRef("{}\n \0 {\"a\": 1}", 14),
+                         StringRef("{}\n \0", 5), StringRef("{,\n \0}", 6)}) {
+    SpecDiagnostic diagnostic;
+    EXPECT_TRUE(failed(parseJson(text, "f", diagnostic)));
+    EXPECT_EQ(diagnostic.str(),
+              "f:2:2: error: not JSON: a NUL byte, expected text");
+  }
+}
+
 TEST(Json, NearestNames) {
   EXPECT_EQ(nearestName("schdule", {"chunk", "schedule"}), "schedule");
   EXPECT_EQ(nearestName("Beta", {"b", "beta"}), "beta");

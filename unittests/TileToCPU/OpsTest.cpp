@@ -137,6 +137,35 @@ TEST_P(TileOps, RoundedTiles) {
   }
 }
 
+/// Values beside the middle of two of the type are nearer to one of them than
+/// an f32 can say: rounded to f32 first they would be ties.
+TEST_P(TileOps, DoublesAreRoundedToSixteenBitsOnce) {
+  for (auto [type, bits] : {std::pair<std::string, int>("bf16", 8),
+                            std::pair<std::string, int>("f16", 11)}) {
+    double last = std::ldexp(1.0, 1 - bits), little = std::ldexp(1.0, -40);
+    std::vector<double> values = {std::nan(""), INFINITY, 1e300, -1e-300, 0.0};
+    for (double tie : {1 + 0.5 * last, 1 + 1.5 * last, 64 + 32.5 * 64 * last})
+      for (double sign : {1.0, -1.0})
+        for (double off : {-1.0, 0.0, 1.0})
+          values.push_back(sign * tie * (1 + off * little));
+    Matrix a(2, values.size());
+    for (int64_t r = 0; r < 2; ++r)
+      std::copy(values.begin(), values.end(), &a(r, 0));
+    std::string shape = "tensor<2x" + std::to_string(values.size()) + "x";
+    Matrix got = run("%n = arith.truncf %A : " + shape + "f64> to " + shape +
+                         type + ">\n%R = arith.extf %n : " + shape + type +
+                         "> to " + shape + "f64>",
+                     {a}, 2, a.columns, "f64");
+    for (int64_t r = 0; r < 2; ++r)
+      for (int64_t c = 0; c < a.columns; ++c) {
+        double want = roundTo(type, a(r, c));
+        EXPECT_TRUE(got(r, c) == want || std::isnan(want))
+            << type << " " << a(r, c) << ": " << got(r, c) << ", not " << want;
+        EXPECT_EQ(std::isnan(got(r, c)), std::isnan(want));
+      }
+  }
+}
+
 TEST_P(TileOps, ScalesAndBroadcasts) {
   Matrix a = random(7, 20, 1), b = random(7, 1, 2), c = random(20, 1, 3);
   std::string body = vectorOf("row", "B", 7) + vectorOf("col", "C", 20) + R"(

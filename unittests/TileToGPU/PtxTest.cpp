@@ -148,6 +148,12 @@ TEST(SharedMemory, TooMuchSaysHowMuchAndWhatToReduce) {
   EXPECT_NE(kernel.messages.find("reduce the chunk (now 128)"),
             std::string::npos)
       << kernel.messages;
+  // As many value columns as keys and steps: keys and scores are none of them.
+  kernel = compile(test::deltaProgram(shapeOf(128, 128, 128, 128)), "sm_90a",
+                   options);
+  EXPECT_NE(kernel.messages.find("reduce the chunk (now 128)"),
+            std::string::npos)
+      << kernel.messages;
   // Blocks of V fit.
   kernel =
       compile(test::deltaProgram(shapeOf(256, 256, 16, 16)), "sm_90a", options);

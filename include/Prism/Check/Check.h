@@ -67,6 +67,13 @@ double bytesOfCheck(const runtime::EntryInfo &info,
 HostArrays makeInputs(mlir::func::FuncOp entry, const runtime::EntryInfo &info,
                       const InputOptions &options);
 
+/// The decays of an entry's steps, and how many of them take their log-gates
+/// from an argument as it is, which `gates` are drawn for.
+struct GateReach {
+  int64_t decays = 0, drawn = 0;
+};
+GateReach reachOfGates(mlir::func::FuncOp entry);
+
 /// Empty arrays for every output and final state, filled with NaN.
 HostArrays makeOutputs(const runtime::EntryInfo &info,
                        const runtime::Sizes &sizes);

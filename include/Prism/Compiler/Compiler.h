@@ -13,6 +13,7 @@
 #define PRISM_COMPILER_COMPILER_H
 
 #include "Prism/Dialect/Scan/IR/Scan.h"
+#include "Prism/Support/PlanPlaces.h"
 #include "Prism/Target/Bundle/Bundle.h"
 #include "Prism/TargetInfo/CPUCosts.h"
 #include "Prism/TargetInfo/TargetInfo.h"
@@ -31,6 +32,8 @@ struct PlanOverride {
   std::optional<int64_t> segments = std::nullopt;
   /// Thread blocks that only prepare for those of a head's values.
   std::optional<int64_t> prepareBlocks = std::nullopt;
+  /// Where it was written, for messages; nothing for one that was not.
+  std::optional<PlanPlaces> places = std::nullopt;
 };
 
 struct CompileOptions {
@@ -125,6 +128,9 @@ mlir::FailureOr<std::vector<Unit>> buildUnits(mlir::func::FuncOp entry,
 int64_t stepsTakenRecurrent(scan::RecurrenceOp op, llvm::ArrayRef<Unit> units,
                             const CompileOptions &options);
 
+/// What the kernel of a unit is called, in its code and in a bundle.
+std::string kernelSymbol(const Unit &unit);
+
 /// A kernel of a unit, with its code once it is finished.
 struct CompiledKernel {
   runtime::KernelInfo info;
@@ -138,8 +144,10 @@ struct CompiledKernel {
   std::vector<CompiledKernel> before = {};
 };
 
-/// Lowers a unit to kernels that are still to be finished.
+/// Lowers a unit to kernels that are still to be finished, with those launched
+/// before it, or alone.
 mlir::FailureOr<std::vector<CompiledKernel>> compileUnit(const Unit &unit);
+mlir::FailureOr<std::vector<CompiledKernel>> compileLaunch(const Unit &unit);
 
 /// Machine code: optimises, emits and links, or assembles PTX (or notes why it
 /// was not done). Touches no MLIR: may run beside other work. The error, if

@@ -16,6 +16,7 @@
 
 #include "Prism/Spec/Diagnostic.h"
 #include "Prism/Spec/Expression.h"
+#include "Prism/Support/PlanPlaces.h"
 #include "llvm/Support/LogicalResult.h"
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -126,12 +127,12 @@ struct Step {
 
 struct Plan {
   bool chunked = false;
-  int64_t chunk = 1;
+  int64_t chunk = 1; // 0: left to the compiler
   int64_t valueBlock = 0;
   int64_t stages = 1;
   int64_t segments = 0;
   std::optional<int64_t> prepareBlocks = std::nullopt;
-  SourceLoc loc;
+  PlanPlaces places;
 };
 
 struct Entry {

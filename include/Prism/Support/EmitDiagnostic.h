@@ -10,7 +10,8 @@
 
 namespace prism {
 
-/// Tells the context's diagnostics, with the place in the text.
+/// Tells the context's diagnostics, with the place in the text; the location is
+/// named after the JSON pointer.
 mlir::InFlightDiagnostic emitTextError(mlir::MLIRContext *context,
                                        const TextDiagnostic &diagnostic);
 

@@ -87,14 +87,28 @@ static void print(llvm::raw_ostream &os, const Diagnostic &diagnostic) {
   }
 }
 
+/// The JSON pointer of a text's fault (emitTextError), or "".
+static std::string findPointer(Location location) {
+  auto named = dyn_cast<NameLoc>(location);
+  bool isPointer = named && named.getName().strref().starts_with("/");
+  return isPointer ? named.getName().str() : "";
+}
+
 void Reporter::report(Diagnostic &diagnostic) const {
-  std::string text, message = diagnostic.str(), file;
+  std::string text, message = diagnostic.str(), file,
+                    pointer = findPointer(diagnostic.getLocation());
   llvm::raw_string_ostream stream(text);
   print(stream, diagnostic);
   CompilerDiagnostic out;
   out.severity = severityOf(diagnostic.getSeverity());
   out.kind = PRISM_KIND_COMPILE;
   out.text = text.c_str();
+  if (!pointer.empty()) {
+    StringRef rest = message;
+    if (rest.consume_front(pointer + ": "))
+      message = rest.str();
+    out.pointer = pointer.c_str();
+  }
   out.message = message.c_str();
   if (FileLineColLoc place = findPlace(diagnostic.getLocation())) {
     file = place.getFilename().str();

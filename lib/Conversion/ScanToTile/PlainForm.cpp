@@ -4,6 +4,7 @@
 
 #include "PlainForm.h"
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
+#include "Prism/Dialect/Scan/IR/StepIndices.h"
 #include "Prism/Dialect/Scan/IR/StepOps.h"
 #include "Prism/Dialect/Tile/IR/StepPrograms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -12,6 +13,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -265,6 +267,37 @@ SmallVector<Value> PlainForm::emitStep(Value step, ValueRange carried) {
   return next;
 }
 
+/// Whether a value is a place from 0 to `last` for certain.
+static bool isInside(Value place, int64_t last) {
+  if (std::optional<int64_t> number = getConstantIntValue(place))
+    return *number >= 0 && *number <= last;
+  auto argument = dyn_cast<BlockArgument>(place);
+  auto loop = argument
+                  ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                  : scf::ForOp();
+  if (!loop || place != loop.getInductionVar())
+    return false;
+  std::optional<int64_t> from = getConstantIntValue(loop.getLowerBound()),
+                         to = getConstantIntValue(loop.getUpperBound());
+  return from && to && *from >= 0 && *to <= last + 1;
+}
+
+/// A step's places lie where memory is, whatever its values are.
+void PlainForm::keepInside(Operation *nested) {
+  for (scan::StepIndex index : scan::indicesOf(nested)) {
+    Value place = index.operand->get();
+    if (isInside(place, index.last))
+      continue;
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(nested);
+    Location loc = nested->getLoc();
+    Value first = arith::ConstantIndexOp::create(b, loc, 0),
+          last = arith::ConstantIndexOp::create(b, loc, index.last);
+    index.operand->set(arith::MinSIOp::create(
+        b, loc, arith::MaxSIOp::create(b, loc, place, first), last));
+  }
+}
+
 void PlainForm::emit() {
   Location loc = op.getLoc();
   b.setInsertionPointToStart(&program.getBody().front());
@@ -290,5 +323,6 @@ void PlainForm::emit() {
                           indices(finalViews[i], {}), /*one_step=*/false);
   tile::ReturnOp::create(b, loc);
   lowerFactorsToLinalg(program);
+  program.walk([&](Operation *nested) { keepInside(nested); });
   program->setAttr(tile::kStepsAttr, b.getUnitAttr());
 }

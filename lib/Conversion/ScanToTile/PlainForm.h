@@ -47,6 +47,7 @@ private:
                                           mlir::ValueRange carried);
   llvm::SmallVector<mlir::Value> indices(mlir::Value view, mlir::Value step);
   void cloneConstants();
+  void keepInside(mlir::Operation *nested);
 
   scan::RecurrenceOp op;
   tile::ProgramOp program;

@@ -449,15 +449,18 @@ struct ConvertScanToTilePass
     for (func::FuncOp entry : entries) {
       OpBuilder builder(entry);
       auto recurrences = entry.getBody().front().getOps<scan::RecurrenceOp>();
-      if (recurrences.empty() || !(*recurrences.begin()).getPlanAttr()) {
+      scan::PlanAttr plan = recurrences.empty()
+                                ? scan::PlanAttr()
+                                : (*recurrences.begin()).getPlanAttr();
+      if (!plan || plan.getChunk() == 0) {
         entry.emitOpError("has no planned recurrence; run "
                           "scan-choose-chunk-size first or give a plan");
         return signalPassFailure();
       }
       std::string name = entry.getName().str();
       entry.setName((name + "__scan").c_str());
-      FailureOr<tile::ProgramOp> program = convertEntryToTile(
-          builder, entry, (*recurrences.begin()).getPlanAttr(), name);
+      FailureOr<tile::ProgramOp> program =
+          convertEntryToTile(builder, entry, plan, name);
       if (failed(program))
         return signalPassFailure();
       (*program)->setAttr(scan::kEntryAttr, entry->getAttr(scan::kEntryAttr));

@@ -6,6 +6,7 @@
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
 #include "Prism/Dialect/Scan/IR/StepOps.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/SaveAndRestore.h"
 #include <cmath>
 
 using namespace mlir;
@@ -61,6 +62,8 @@ Value TokenTiles::get(Value stepValue, int64_t rank, Along along) {
     tile = load(argument.getArgNumber() - states, rank, along);
   } else {
     Operation *producer = stepValue.getDefiningOp();
+    // Who has no code for what it becomes can say where it was written.
+    llvm::SaveAndRestore<Location> where(tb.loc, producer->getLoc());
     if (auto norm = dyn_cast<scan::L2NormOp>(producer))
       tile = l2norm(norm, rank, along);
     else if (auto loop = dyn_cast<scan::RefineOp>(producer))
@@ -313,5 +316,6 @@ Value TokenTiles::getInert(Value stepValue, int64_t rank, Along along) {
   Value tile = get(stepValue, rank, along);
   if (!tile || chunk == 1 || isInert(stepValue))
     return tile;
+  llvm::SaveAndRestore<Location> where(tb.loc, stepValue.getLoc());
   return tb.create<tile::MaskRowsOp>(tile.getType(), tile, first);
 }

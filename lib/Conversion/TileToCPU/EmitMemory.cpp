@@ -1,4 +1,4 @@
-//===- EmitMemory.cpp - Loads and stores of views; small builders ---------===//
+//===- EmitMemory.cpp - Loads and stores of views -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Emitter.h"
-#include "RoundedTiles.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -84,96 +83,6 @@ Value Emitter::rowExists(const Slice &slice, Value row) {
   return less(add(slice.firstRow, row), slice.rowExtent, /*isSigned=*/false);
 }
 
-//===----------------------------------------------------------------------===//
-// Element types
-//===----------------------------------------------------------------------===//
-
-/// Stored elements to the type of the tile. bf16 and f16 come as i16.
-Value Emitter::convertIn(Value stored, Type from, Type to) {
-  auto vector = dyn_cast<VectorType>(stored.getType());
-  auto like = [&](Type element) -> Type {
-    return vector ? Type(vectorOf(element, vector.getDimSize(0))) : element;
-  };
-  Value value = stored;
-  if (from.isBF16()) {
-    Value wide = arith::ExtUIOp::create(b, like(b.getI32Type()), stored);
-    Value sixteen =
-        arith::ConstantOp::create(b, like(b.getI32Type()), [&]() -> TypedAttr {
-          auto number = b.getI32IntegerAttr(16);
-          return vector ? TypedAttr(DenseElementsAttr::get(
-                              cast<ShapedType>(like(b.getI32Type())),
-                              Attribute(number)))
-                        : number;
-        }());
-    value = arith::BitcastOp::create(b, like(b.getF32Type()),
-                                     arith::ShLIOp::create(b, wide, sixteen));
-    from = b.getF32Type();
-  } else if (from.isF16()) {
-    value = arith::ExtFOp::create(
-        b, like(b.getF32Type()),
-        Value(arith::BitcastOp::create(b, like(b.getF16Type()), stored)));
-    from = b.getF32Type();
-  }
-  if (from == to)
-    return value;
-  if (from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth())
-    return arith::ExtFOp::create(b, like(to), value);
-  return arith::TruncFOp::create(b, like(to), value);
-}
-
-/// The other way: round to nearest even; a NaN stays one. bf16 by integer
-/// arithmetic (its conversion is a library call otherwise), f16 by F16C.
-bool tiletocpu::changesRounding(Operation *op) {
-  return isa<arith::TruncFOp, arith::ExtFOp>(op) &&
-         (isRounded(op->getOperand(0).getType()) ||
-          isRounded(op->getResult(0).getType()));
-}
-
-Value Emitter::changeRounding(Operation *op, Value value) {
-  Type from = tileType(op->getOperand(0)).getElementType(),
-       to = tileType(op->getResult(0)).getElementType();
-  return isa<arith::TruncFOp>(op) ? convertOut(value, from, to)
-                                  : convertIn(value, from, to);
-}
-
-Value Emitter::convertOut(Value value, Type from, Type to) {
-  auto vector = dyn_cast<VectorType>(value.getType());
-  auto like = [&](Type element) -> Type {
-    return vector ? Type(vectorOf(element, vector.getDimSize(0))) : element;
-  };
-  auto number = [&](int32_t n) -> Value {
-    auto attr = b.getI32IntegerAttr(n);
-    if (!vector)
-      return arith::ConstantOp::create(b, attr);
-    return arith::ConstantOp::create(
-        b, DenseElementsAttr::get(cast<ShapedType>(like(b.getI32Type())),
-                                  Attribute(attr)));
-  };
-  if (to == from)
-    return value;
-  if (to.isF64())
-    return arith::ExtFOp::create(b, like(to), value);
-  if (from.isF64())
-    value = arith::TruncFOp::create(b, like(b.getF32Type()), value);
-  if (to.isF32())
-    return value;
-  if (to.isF16())
-    return arith::BitcastOp::create(
-        b, like(b.getI16Type()),
-        Value(arith::TruncFOp::create(b, like(to), value)));
-  Value bits = arith::BitcastOp::create(b, like(b.getI32Type()), value);
-  Value high = arith::ShRUIOp::create(b, bits, number(16));
-  Value odd = arith::AndIOp::create(b, high, number(1));
-  Value rounded = arith::AddIOp::create(
-      b, arith::AddIOp::create(b, bits, number(0x7fff)), odd);
-  rounded = arith::ShRUIOp::create(b, rounded, number(16));
-  Value quiet = arith::OrIOp::create(b, high, number(0x40));
-  Value isNan =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
-  Value result = arith::SelectOp::create(b, isNan, quiet, rounded);
-  return arith::TruncIOp::create(b, like(b.getI16Type()), result);
-}
-
 /// The type an element is moved as: 16-bit floats as integers, so that masked
 /// moves exist for them.
 static Type moved(Type element) {
@@ -232,99 +141,6 @@ void Emitter::emitLoad(tile::LoadOp load) {
   }
   inPlace[load.getResult()] = {branch.getResult(0), 0, branch.getResult(1),
                                type.getElementType()};
-}
-
-/// Asks for the rows that the next chunk (or, a token at a time, a token some
-/// way ahead) will touch: rows of one head lie far apart, which the hardware's
-/// own prefetcher does not follow. An address past the end does no harm. The
-/// rows of a chunk are asked for one by one beside the rows of the carried
-/// tile's update; all at once they would wait for each other. They go to the
-/// second-level cache: its queue is longer, and the first level is full of
-/// tiles. Of a long single row each line is asked for beside the evaluation of
-/// as long a part of a row: a burst of them would fill the queue, and then
-/// nothing be under way while the row is evaluated.
-void Emitter::prefetchNext(const Slice &slice, RankedTensorType type,
-                           bool write) {
-  constexpr int64_t kLeastRowsAhead = 8, kLongRow = 1024;
-  int64_t rows = rowsOf(type);
-  int64_t bytes = columnsOf(type) * slice.element.getIntOrFloatBitWidth() / 8;
-  Value ahead = mul(c(std::max(rows, kLeastRowsAhead)), slice.rowStride);
-  Prefetch prefetch{gep(slice.pointer, slice.element, ahead),
-                    slice.rowStride,
-                    slice.element,
-                    rows,
-                    columnsOf(type),
-                    bytes,
-                    write};
-  if (rows == 1 && bytes >= kLongRow)
-    pendingRows.push_back(prefetch);
-  else if (rows >= kLeastRowsAhead)
-    pendingPrefetches.push_back(prefetch);
-  else
-    loop(0, rows, 1, [&](Value row) { emitPrefetch(prefetch, row); });
-}
-
-void Emitter::emitPrefetch(const Prefetch &prefetch, Value row) {
-  constexpr int64_t kLine = 64;
-  Value pointer =
-      gep(prefetch.pointer, prefetch.element, mul(row, prefetch.rowStride));
-  for (int64_t offset = 0; offset < prefetch.bytes; offset += kLine)
-    LLVM::Prefetch::create(b, gep(pointer, b.getI8Type(), offset),
-                           prefetch.write, /*hint=*/2, /*cache=*/1);
-}
-
-/// One tile's share of the pending prefetches, where row tiles of `numRows` run
-/// over `rows` rows.
-void Emitter::emitPendingPrefetches(Value row, int64_t numRows, int64_t rows) {
-  int64_t tiles = std::max<int64_t>(1, rows / numRows);
-  for (const Prefetch &prefetch : pendingPrefetches) {
-    int64_t share = llvm::divideCeil(prefetch.rows, tiles);
-    Value first = mul(arith::DivUIOp::create(b, row, c(numRows)), c(share));
-    loop(0, share, 1, [&](Value i) { emitPrefetch(prefetch, add(first, i)); });
-  }
-}
-
-/// Where a row that a later store of the block writes will lie next time, if
-/// that is known here already.
-void Emitter::prefetchStores(Block *block) {
-  for (auto store : block->getOps<tile::StoreOp>()) {
-    RankedTensorType type = tileType(store.getValue());
-    unsigned number = cast<BlockArgument>(store.getView()).getArgNumber();
-    if (type.getRank() != 2 || rowsOf(type) != 1 || store.getOneStep() ||
-        program.getArgument_(number).getOptional() ||
-        !llvm::all_of(store.getIndices(),
-                      [&](Value index) { return map.contains(index); }) ||
-        prefetchedStores.contains(store))
-      continue;
-    Slice slice =
-        sliceOf(store.getView(), store.getIndices(), type, /*oneStep=*/false);
-    if (slice.columnStride)
-      continue;
-    prefetchedStores.insert(store);
-    prefetchNext(slice, type, /*write=*/true);
-  }
-}
-
-/// The lines of pending rows that lie under a tile of a row of as many columns.
-void Emitter::emitRowPrefetches(RankedTensorType type,
-                                const RegisterTile &tile) {
-  constexpr int64_t kLine = 64;
-  for (const Prefetch &prefetch : pendingRows) {
-    if (prefetch.columns != columnsOf(type))
-      continue;
-    int64_t width = prefetch.element.getIntOrFloatBitWidth() / 8;
-    Value pointer = gep(prefetch.pointer, prefetch.element, tile.column);
-    for (int64_t offset = 0; offset < tile.numVectors * tile.lanes * width;
-         offset += kLine)
-      LLVM::Prefetch::create(b, gep(pointer, b.getI8Type(), offset),
-                             prefetch.write, /*hint=*/2, /*cache=*/1);
-  }
-}
-
-void Emitter::flushRowPrefetches() {
-  for (const Prefetch &prefetch : pendingRows)
-    emitPrefetch(prefetch, c(0));
-  pendingRows.clear();
 }
 
 void Emitter::copyIn(const Slice &slice, const Place &to,

@@ -114,6 +114,14 @@ private:
   void copyIn(const Slice &slice, const Place &to, mlir::RankedTensorType type);
   void copyRowIn(const Slice &slice, mlir::Value from, mlir::Value to,
                  mlir::Type element, int64_t columns);
+  void emitStore(tile::StoreOp store);
+  void storeTile(const Slice &slice, const RegisterTile &tile,
+                 mlir::ValueRange values, mlir::RankedTensorType type);
+  void storeEdge(const Slice &slice, const RegisterTile &tile,
+                 mlir::ValueRange values, mlir::RankedTensorType type);
+  mlir::Value rowExists(const Slice &slice, mlir::Value row);
+
+  // EmitPrefetches.cpp: rows that are asked for ahead of their use.
   void prefetchNext(const Slice &slice, mlir::RankedTensorType type,
                     bool write);
   void emitPrefetch(const Prefetch &prefetch, mlir::Value row);
@@ -121,12 +129,8 @@ private:
   void prefetchStores(mlir::Block *block);
   void emitRowPrefetches(mlir::RankedTensorType type, const RegisterTile &tile);
   void flushRowPrefetches();
-  void emitStore(tile::StoreOp store);
-  void storeTile(const Slice &slice, const RegisterTile &tile,
-                 mlir::ValueRange values, mlir::RankedTensorType type);
-  void storeEdge(const Slice &slice, const RegisterTile &tile,
-                 mlir::ValueRange values, mlir::RankedTensorType type);
-  mlir::Value rowExists(const Slice &slice, mlir::Value row);
+
+  // EmitElements.cpp: element types of arrays and tiles.
   mlir::Value convertIn(mlir::Value stored, mlir::Type from, mlir::Type to);
   mlir::Value convertOut(mlir::Value value, mlir::Type from, mlir::Type to);
   mlir::Value changeRounding(mlir::Operation *op, mlir::Value value);

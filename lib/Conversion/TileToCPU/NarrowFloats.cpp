@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RoundFloats.h"
 #include "StepPrograms.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -20,45 +21,6 @@
 using namespace mlir;
 using namespace prism;
 
-static Value number(ImplicitLocOpBuilder &b, int32_t n) {
-  return arith::ConstantOp::create(b, b.getI32IntegerAttr(n));
-}
-
-/// An f64 as the f32 that rounds to 16 bits as the f64 does itself: towards
-/// zero and to an odd last bit, unless it is an f32 exactly.
-static Value roundToOdd(ImplicitLocOpBuilder &b, Value wide) {
-  Value near = arith::TruncFOp::create(b, b.getF32Type(), wide);
-  Value back = arith::ExtFOp::create(b, wide.getType(), near);
-  Value isInexact =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, back, wide);
-  Value isAbove = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT,
-                                        math::AbsFOp::create(b, back),
-                                        math::AbsFOp::create(b, wide));
-  // Floats of a sign are ordered as their bits are.
-  Value bits = arith::BitcastOp::create(b, b.getI32Type(), near);
-  Value below = arith::SubIOp::create(
-      b, bits, arith::ExtUIOp::create(b, b.getI32Type(), isAbove));
-  Value odd = arith::OrIOp::create(b, below, number(b, 1));
-  Value chosen = arith::SelectOp::create(b, isInexact, odd, bits);
-  return arith::BitcastOp::create(b, b.getF32Type(), chosen);
-}
-
-/// To the nearest, ties to even; a NaN stays one, and quiet.
-static Value roundToBFloat(ImplicitLocOpBuilder &b, Value value) {
-  Value bits = arith::BitcastOp::create(b, b.getI32Type(), value);
-  Value high = arith::ShRUIOp::create(b, bits, number(b, 16));
-  Value odd = arith::AndIOp::create(b, high, number(b, 1));
-  Value rounded = arith::AddIOp::create(
-      b, arith::AddIOp::create(b, bits, number(b, 0x7fff)), odd);
-  rounded = arith::ShRUIOp::create(b, rounded, number(b, 16));
-  Value quiet = arith::OrIOp::create(b, high, number(b, 0x40));
-  Value isNan =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
-  Value chosen = arith::SelectOp::create(b, isNan, quiet, rounded);
-  Value narrow = arith::TruncIOp::create(b, b.getI16Type(), chosen);
-  return arith::BitcastOp::create(b, b.getBF16Type(), narrow);
-}
-
 namespace {
 struct ExpandTruncation : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -68,11 +30,11 @@ struct ExpandTruncation : OpRewritePattern<arith::TruncFOp> {
     if (!op.getType().isBF16() && !(op.getType().isF16() && isWide))
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value value = isWide ? roundToOdd(b, op.getIn()) : op.getIn();
     rewriter.replaceOp(
         op, op.getType().isBF16()
-                ? roundToBFloat(b, value)
-                : Value(arith::TruncFOp::create(b, op.getType(), value)));
+                ? Value(arith::BitcastOp::create(
+                      b, op.getType(), tiletocpu::roundToBFloat(b, op.getIn())))
+                : tiletocpu::roundToHalf(b, op.getIn()));
     return success();
   }
 };
@@ -86,7 +48,8 @@ struct ExpandExtension : OpRewritePattern<arith::ExtFOp> {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value narrow = arith::BitcastOp::create(b, b.getI16Type(), op.getIn());
     Value bits = arith::ShLIOp::create(
-        b, arith::ExtUIOp::create(b, b.getI32Type(), narrow), number(b, 16));
+        b, arith::ExtUIOp::create(b, b.getI32Type(), narrow),
+        arith::ConstantOp::create(b, b.getI32IntegerAttr(16)));
     Value value = arith::BitcastOp::create(b, b.getF32Type(), bits);
     if (!op.getType().isF32())
       value = arith::ExtFOp::create(b, op.getType(), value);

@@ -455,28 +455,3 @@ FailureOr<SharedPlan> SharedPlan::make(ProgramOp program, int64_t threads) {
   plan.place();
   return plan;
 }
-
-std::string SharedPlan::advice(ProgramOp program) const {
-  int64_t values = program.getValueBlock(), chunk = program.getChunk();
-  int64_t heaviest = -1, ofValues = 0, ofChunk = 0;
-  for (const Buffer &at : buffers) {
-    int64_t total = 0, withValues = 0, withChunk = 0;
-    for (const Buffer &other : buffers) {
-      if (other.begin > at.begin || other.end < at.begin)
-        continue;
-      total += other.bytes;
-      withValues += other.columns == values && other.rows > 1 ? other.bytes : 0;
-      withChunk += other.rows % chunk == 0 && chunk > 1 && !other.carried
-                       ? other.bytes
-                       : 0;
-    }
-    if (total > heaviest)
-      heaviest = total, ofValues = withValues, ofChunk = withChunk;
-  }
-  if (values > 1 && (ofValues >= ofChunk || chunk == 1))
-    return "reduce the value block (now " + std::to_string(values) + " of " +
-           std::to_string(program.getValues()) + " value columns)";
-  if (chunk > 1)
-    return "reduce the chunk (now " + std::to_string(chunk) + ")";
-  return "reduce the key dimension";
-}

@@ -68,8 +68,9 @@ public:
   bool isStreamed(mlir::Operation *load) const;
 
   int64_t getBytes() const { return bytes; }
-  /// Which dimension to reduce for a smaller plan, as a sentence's end.
-  std::string advice(tile::ProgramOp program) const;
+  /// Which dimension to reduce for a plan of at most `limit` bytes, as a
+  /// sentence's end (SharedAdvice.cpp).
+  std::string advice(tile::ProgramOp program, int64_t limit) const;
 
 private:
   struct Reader {

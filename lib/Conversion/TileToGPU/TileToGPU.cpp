@@ -117,7 +117,7 @@ emitShared(ProgramOp program, const GPUOptions &options, StringRef symbol) {
            << plan->getBytes() << " bytes of shared memory, "
            << options.target.chip << " offers "
            << options.target.sharedMemoryPerBlock << " a block; "
-           << plan->advice(program);
+           << plan->advice(program, options.target.sharedMemoryPerBlock);
   GPUKernelInfo info;
   info.threads = options.threads;
   info.sharedBytes = plan->getBytes();

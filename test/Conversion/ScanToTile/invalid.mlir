@@ -13,6 +13,20 @@ func.func @unplanned(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x
 
 // -----
 
+// expected-error @below {{'func.func' op has no planned recurrence; run scan-choose-chunk-size first or give a plan}}
+func.func @chunk_left_open(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
+  %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv")
+      plan #scan.plan<schedule = chunk, chunk = 0, value_block = 0, stages = 1> {
+  ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    %1 = scan.inject %S key %kt value %kt : tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>
+    %y = scan.read %1 query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %1, %y : tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
+  return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
+}
+
+// -----
+
 func.func @per_value_in_chunks(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) attributes {scan.entry = "forward"} {
   %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv")
       plan #scan.plan<schedule = chunk, chunk = 16, value_block = 0, stages = 1> {

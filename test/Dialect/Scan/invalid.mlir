@@ -653,13 +653,13 @@ func.func @f(%x: tensor<8xf32>) {
 // -----
 
 // [P1] no tokens
-// expected-error@+1 {{[P1] chunk must lie in 1..256, found 0}}
-func.func private @f() attributes {plan = #scan.plan<schedule = chunk, chunk = 0, value_block = 0, stages = 1>}
+// expected-error@+1 {{[P1] chunk must lie in 1..256, or be 0 (left to the compiler), found -1}}
+func.func private @f() attributes {plan = #scan.plan<schedule = chunk, chunk = -1, value_block = 0, stages = 1>}
 
 // -----
 
 // [P1] too many
-// expected-error@+1 {{[P1] chunk must lie in 1..256, found 257}}
+// expected-error@+1 {{[P1] chunk must lie in 1..256, or be 0 (left to the compiler), found 257}}
 func.func private @f() attributes {plan = #scan.plan<schedule = chunk, chunk = 257, value_block = 0, stages = 1>}
 
 // -----
@@ -667,6 +667,12 @@ func.func private @f() attributes {plan = #scan.plan<schedule = chunk, chunk = 2
 // [P2] token by token
 // expected-error@+1 {{[P2] the recurrent schedule has chunk 1, found 2}}
 func.func private @f() attributes {plan = #scan.plan<schedule = recurrent, chunk = 2, value_block = 0, stages = 1>}
+
+// -----
+
+// [P2] steps are not left to choose
+// expected-error@+1 {{[P2] the recurrent schedule has chunk 1, found 0}}
+func.func private @f() attributes {plan = #scan.plan<schedule = recurrent, chunk = 0, value_block = 0, stages = 1>}
 
 // -----
 

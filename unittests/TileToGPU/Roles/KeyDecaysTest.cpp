@@ -158,8 +158,9 @@ TEST(KeyDecaysDeclined, OfSeveralDecaysAToken) {
          {"inject": {"key": "k", "value": "v"}},
          {"read": {"query": "q"}})"};
   EXPECT_EQ(RoleKernel(specOf(several), 64).whyNot(),
-            "no tensor cores: decays per key are made by 'arith.mulf', not by "
-            "'math.exp'");
+            "no tensor cores: a token decays 2 times, 1 of them along key, and "
+            "a decay along key is taken there as the only one; add the "
+            "log-gates of decays that follow each other");
 }
 
 TEST_P(KeyDecays, AreDeclinedInWideBlocks) {

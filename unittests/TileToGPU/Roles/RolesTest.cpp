@@ -140,16 +140,15 @@ TEST(Declined, ErasesOfWhichASystemHoldsNoWholeTokens) {
   Model three;
   three.name = "deltaproduct_3";
   EXPECT_EQ(RoleKernel(specOf(three)).whyNot(),
-            "no tensor cores: a token erases 3 rows, of which systems of 64 "
-            "rows hold no whole tokens");
+            "no tensor cores: a token erases 3 times, not 1, 2 or 4");
 }
 
 TEST(Declined, BlocksOfThreeWarpgroups) {
   Model wide;
   wide.values = 192;
   EXPECT_EQ(RoleKernel(specOf(wide), 192).whyNot(),
-            "no tensor cores: role 'chain' has 8 warps for 192 value columns, "
-            "16 of them each");
+            "no tensor cores: the plan's value_block is 192, and blocks there "
+            "have 128 value columns at most");
 }
 
 // Functions of values (PRISM with L > 0) are declined there.

@@ -4,10 +4,18 @@
 
 #include "../TileOpKinds.h"
 #include "RolesPlan.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace prism::tile;
 using namespace prism::tiletogpu;
+
+/// What the user calls the array that is loaded from.
+static std::string nameOf(LoadOp load) {
+  auto program = load->getParentOfType<ProgramOp>();
+  unsigned number = cast<BlockArgument>(load.getView()).getArgNumber();
+  return "'" + program.getArgument_(number).getName().str() + "'";
+}
 
 /// Loads to be sent become asynchronous copies of 16 bytes. f32 is for what the
 /// preparation computes with.
@@ -19,13 +27,14 @@ static LogicalResult checkLoad(LoadOp load, Type operands,
       load.getView().getType().getElementType().isF32() && to.send &&
       isWideMessage(to.send.getChannel().getDefiningOp<ChannelOp>(), to.part);
   if (type.getRank() == 2 && type.getElementType() != operands && !isWide) {
-    reason = "it sends a matrix " + textOf(type) + ", not " + textOf(operands);
+    reason = "of " + nameOf(load) + " it sends a matrix " + textOf(type) +
+             ", not " + textOf(operands);
     return failure();
   }
   int64_t width = load.getView().getType().getShape().back();
   if (type.getRank() == 2 && width % 8) {
-    reason = "rows of " + std::to_string(width) +
-             " elements are no whole pieces of 16 bytes";
+    reason = "rows of " + nameOf(load) + " have " + std::to_string(width) +
+             " elements, which are no whole pieces of 16 bytes (8 elements)";
     return failure();
   }
   return success();
@@ -40,8 +49,14 @@ static LogicalResult checkStack(InterleaveOp stack, Type operands,
   if (slice && 4 % slice->ranks == 0 &&
       (type.getRank() == 1 || type.getElementType() == operands))
     return success();
-  reason = "it sends an interleave " + textOf(type) +
-           " of other than 2 or 4 rows of one array";
+  SmallVector<std::string> names;
+  for (Value input : stack.getInputs())
+    if (auto load = input.getDefiningOp<LoadOp>();
+        load && !llvm::is_contained(names, nameOf(load)))
+      names.push_back(nameOf(load));
+  reason = "rows of " + llvm::join(names, ", ") +
+           " are stacked, a token's together, and only 2 or 4 rows of one "
+           "array in its order can be";
   return failure();
 }
 

@@ -86,6 +86,19 @@ static LogicalResult checkMatrix(Value tile, int64_t rows, int64_t columns,
   return failure();
 }
 
+/// What of a product's operands was computed where it is multiplied; null if
+/// both were received.
+static Operation *findComputed(DotOp dot) {
+  for (Value operand : {dot.getLhs(), dot.getRhs()}) {
+    Operation *op = operand.getDefiningOp();
+    if (auto rounded = dyn_cast_or_null<arith::TruncFOp>(op))
+      op = rounded.getIn().getDefiningOp();
+    if (op && !operand.getDefiningOp<ReceiveOp>())
+      return op;
+  }
+  return nullptr;
+}
+
 static LogicalResult checkOp(Operation *op, bool isChain, Type operands,
                              std::string &reason) {
   if (auto dot = dyn_cast<DotOp>(op)) {
@@ -100,11 +113,12 @@ static LogicalResult checkOp(Operation *op, bool isChain, Type operands,
       return failure();
     }
     // The preparation multiplies what lies in shared memory.
-    if (!isChain && !llvm::all_of(ArrayRef<Value>{dot.getLhs(), dot.getRhs()},
-                                  [](Value operand) {
-                                    return operand.getDefiningOp<ReceiveOp>();
-                                  })) {
-      reason = "the preparation multiplies what it has computed";
+    if (Operation *computed = isChain ? nullptr : findComputed(dot)) {
+      reason = ("keys or queries are computed by '" +
+                computed->getName().getStringRef() +
+                "', and only such as are loaded are multiplied with each "
+                "other")
+                   .str();
       return failure();
     }
     // The chain computes transposed: rows of values, padded to warpgroups.
@@ -183,6 +197,44 @@ static LogicalResult checkShared(RoleOp role, std::string &reason) {
   return failure();
 }
 
+/// " (FILE:LINE:COLUMN)" of what an op was made of, where that is known.
+static std::string placeOf(Operation *op) {
+  auto find = [](Location loc) {
+    FileLineColLoc place;
+    loc->walk([&](Location inner) {
+      place = dyn_cast<FileLineColLoc>(inner);
+      return place ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    return place;
+  };
+  FileLineColLoc place = find(op->getLoc());
+  if (!place || place == find(op->getParentOfType<ProgramOp>().getLoc()))
+    return "";
+  return (" (" + place.getFilename().getValue() + ":" + Twine(place.getLine()) +
+          ":" + Twine(place.getColumn()) + ")")
+      .str();
+}
+
+/// Is there code for an op of a role's loop?
+static LogicalResult checkOpOf(RoleOp role, Operation *op, Type operands,
+                               std::string &reason) {
+  LogicalResult taken = success();
+  if (role.getName() == "load" && isa<LoadOp, InterleaveOp>(op)) {
+    taken = checkLoaded(op, operands, reason);
+  } else if (isa<LoadOp>(op)) {
+    reason = "a role other than 'load' loads in its loop";
+    return failure();
+  } else {
+    taken = checkOp(op, role.getName() == "chain", operands, reason);
+  }
+  if (failed(taken)) {
+    auto dot = dyn_cast<DotOp>(op);
+    Operation *computed = dot ? findComputed(dot) : nullptr;
+    reason += placeOf(computed ? computed : op);
+  }
+  return taken;
+}
+
 static LogicalResult checkRole(RoleOp role, Type operands,
                                std::string &reason) {
   if (failed(checkShared(role, reason)))
@@ -193,7 +245,6 @@ static LogicalResult checkRole(RoleOp role, Type operands,
         ("role '" + role.getName() + "' has no one loop over chunks").str();
     return failure();
   }
-  bool isLoad = role.getName() == "load";
   for (auto receive : loop.getOps<ReceiveOp>()) {
     int64_t slots = receive.getChannel().getType().getSlots();
     if (slots % teamsOf(role) == 0)
@@ -203,18 +254,9 @@ static LogicalResult checkRole(RoleOp role, Type operands,
                  .str();
     return failure();
   }
-  for (Operation &op : *loop.getBody()) {
-    if (isLoad && isa<LoadOp, InterleaveOp>(op)) {
-      if (failed(checkLoaded(&op, operands, reason)))
-        return failure();
-    } else if (isa<LoadOp>(op)) {
-      reason = "a role other than 'load' loads in its loop";
+  for (Operation &op : *loop.getBody())
+    if (failed(checkOpOf(role, &op, operands, reason)))
       return failure();
-    } else if (failed(
-                   checkOp(&op, role.getName() == "chain", operands, reason))) {
-      return failure();
-    }
-  }
   return success();
 }
 

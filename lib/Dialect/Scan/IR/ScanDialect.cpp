@@ -49,8 +49,10 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                Schedule schedule, int64_t chunk,
                                int64_t valueBlock, int64_t stages,
                                int64_t segments, int64_t prepareBlocks) {
-  if (chunk < 1 || chunk > 256)
-    return emitError() << "[P1] chunk must lie in 1..256, found " << chunk;
+  if (chunk < 0 || chunk > 256)
+    return emitError() << "[P1] chunk must lie in 1..256, or be 0 (left to the "
+                          "compiler), found "
+                       << chunk;
   if (schedule == Schedule::recurrent && chunk != 1)
     return emitError() << "[P2] the recurrent schedule has chunk 1, found "
                        << chunk;

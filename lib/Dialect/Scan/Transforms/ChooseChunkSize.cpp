@@ -165,8 +165,11 @@ struct ChooseChunkSizePass
     }
     getOperation().walk(keepPrefixChunk);
     getOperation().walk([&](RecurrenceOp op) {
-      if (!op.getPlanAttr())
+      PlanAttr given = op.getPlanAttr();
+      if (!given)
         plan(op, *wanted, machine);
+      else if (given.getChunk() == 0)
+        plan(op, given.getSchedule(), machine);
     });
   }
 };
@@ -226,6 +229,15 @@ LogicalResult PlanMachine::calibrate(const Calibration &calibration,
   return success();
 }
 
+/// A plan that left the chunk open, with what was chosen.
+static PlanAttr withChunk(PlanAttr given, PlanAttr chosen) {
+  int64_t block = given.getValueBlock();
+  return PlanAttr::get(
+      given.getContext(), chosen.getSchedule(), chosen.getChunk(),
+      block ? block : chosen.getValueBlock(), given.getStages(),
+      given.getSegments(), given.getPrepareBlocks());
+}
+
 void ChooseChunkSizePass::plan(RecurrenceOp op, Schedule wanted,
                                const PlanMachine &machine) {
   auto options = remark::RemarkOpts::name("ChunkForm").category("scan");
@@ -248,6 +260,8 @@ void ChooseChunkSizePass::plan(RecurrenceOp op, Schedule wanted,
     chosen = Schedule::recurrent;
   }
   PlanAttr plan = candidatePlans(op, chosen, machine).front();
+  if (PlanAttr given = op.getPlanAttr(); given && given.getSchedule() == chosen)
+    plan = withChunk(given, plan);
   op.setPlanAttr(plan);
   for (const std::string &line : explainPlan(op, plan, machine))
     remark::passed(op.getLoc(),

@@ -440,7 +440,8 @@ LogicalResult RolePlan::chooseSlots(const RoleOptions &options,
                   ? ", " + std::to_string(cluster) +
                         " for what the blocks of a cluster prepare"
                   : std::string()) +
-             ", of " + std::to_string(available);
+             ", of " + std::to_string(available) +
+             "; fewer arrays or keys a token need less";
     return failure();
   };
   if (prepareBlocks > 0 && failed(fit(options.preparingMemory, true)))

@@ -42,6 +42,23 @@ func.func @given(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf3
   return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
 }
 
+// Of a plan that leaves the chunk open all else stays, its schedule too.
+// CHECK-LABEL: func.func @open
+// CPU: plan #scan.plan<schedule = chunk, chunk = 8, value_block = 2, stages = 3, segments = 4>
+// CUDA: plan #scan.plan<schedule = chunk, chunk = 32, value_block = 2, stages = 3, segments = 4>
+// RECURRENT-LABEL: func.func @open
+// RECURRENT: plan #scan.plan<schedule = chunk, chunk = 8, value_block = 2, stages = 3, segments = 4>
+func.func @open(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) {
+  %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv")
+      plan #scan.plan<schedule = chunk, chunk = 0, value_block = 2, stages = 3, segments = 4> {
+  ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    %0 = scan.inject %S key %kt value %kt : tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>
+    %y = scan.read %0 query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %0, %y : tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
+  return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
+}
+
 // No chunk form: the recurrent schedule, and a remark at the factor.
 // CHECK-LABEL: func.func @per_element
 // CHECK: plan #scan.plan<schedule = recurrent, chunk = 1

@@ -126,3 +126,15 @@ func.func @large(%x: tensor<?x?x1x8xf32>) -> (tensor<?x?x1x8xf32>, tensor<?x1x8x
   } -> (tensor<?x?x1x8xf32>), (tensor<?x1x8xf32>)
   return %y, %f : tensor<?x?x1x8xf32>, tensor<?x1x8xf32>
 }
+
+func.func @beyond(%x: tensor<?x?x2x4xf32>) -> (tensor<?x?x2x4xf32>, tensor<?x2x4xf32>) attributes {scan.entry = "forward"} {
+  %y, %f = scan.recurrence ins(%x as "bthv" : tensor<?x?x2x4xf32>) outs("bthv") finals("nhv") {
+  ^bb0(%h: tensor<4xf32>, %x_t: tensor<4xf32>):
+    %c4 = arith.constant 4 : index
+    %one = tensor.extract %x_t[%c4] : tensor<4xf32>
+    %all = tensor.splat %one : tensor<4xf32>
+    %n = arith.mulf %h, %all : tensor<4xf32>
+    scan.yield %n, %n : tensor<4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x2x4xf32>), (tensor<?x2x4xf32>)
+  return %y, %f : tensor<?x?x2x4xf32>, tensor<?x2x4xf32>
+}

@@ -225,3 +225,26 @@ func.func @largest(%x: tensor<?x?x2x6xf32> {scan.name = "x"})
   } -> (tensor<?x?x2x6xf32>), (tensor<?x2x6xf32>)
   return %y, %f : tensor<?x?x2x6xf32>, tensor<?x2x6xf32>
 }
+
+// Places that lie beyond their axes at every step, on one side or the other.
+func.func @beyond(%x: tensor<?x?x2x6xf32> {scan.name = "x"}) -> (tensor<?x?x2x6xf32> {scan.name = "y"}, tensor<?x2x6xf32> {scan.name = "final_state"}) attributes {scan.entry = "forward"} {
+  %y, %f = scan.recurrence ins(%x as "bthv" : tensor<?x?x2x6xf32>) outs("bthv") finals("nhv") {
+  ^bb0(%h: tensor<6xf32>, %x_t: tensor<6xf32>):
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    %far = arith.constant 1000000000000 : index
+    %before = arith.constant -1000000000007 : index
+    %first = tensor.extract %x_t[%c0] : tensor<6xf32>
+    %above = arith.cmpf ogt, %first, %zero : f32
+    %place = arith.select %above, %far, %before : index
+    %taken = tensor.extract %h[%place] : tensor<6xf32>
+    %part = tensor.extract_slice %x_t[%place] [3] [2] : tensor<6xf32> to tensor<3xf32>
+    %put = tensor.insert_slice %part into %h[%place] [3] [1] : tensor<3xf32> into tensor<6xf32>
+    %sum = arith.addf %taken, %first : f32
+    %with = tensor.insert %sum into %put[%place] : tensor<6xf32>
+    %both = arith.addf %with, %x_t : tensor<6xf32>
+    %next = math.tanh %both : tensor<6xf32>
+    scan.yield %next, %both : tensor<6xf32>, tensor<6xf32>
+  } -> (tensor<?x?x2x6xf32>), (tensor<?x2x6xf32>)
+  return %y, %f : tensor<?x?x2x6xf32>, tensor<?x2x6xf32>
+}

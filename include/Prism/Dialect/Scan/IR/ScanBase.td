@@ -67,7 +67,8 @@ class Scan_Attr<string name, string attrMnemonic> : AttrDef<Scan_Dialect, name> 
 def Scan_PlanAttr : Scan_Attr<"Plan", "plan"> {
   let summary = "How a recurrence is cut: the choices of scan-choose-chunk-size";
   let description = [{
-    `chunk` tokens a step (1 for the recurrent schedule), `value_block` value
+    `chunk` tokens a step (1 for the recurrent schedule; 0, for chunks: left to
+    `scan-choose-chunk-size` or the compiler), `value_block` value
     columns a work item (0: all of them), `stages` of buffering, `segments` that
     every sequence is split into (1: not at all; 0, the default: as the decision
     table says), `prepare_blocks` thread blocks that only prepare for those of a

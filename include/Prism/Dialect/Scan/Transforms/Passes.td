@@ -196,7 +196,7 @@ def ScanChooseChunkSize : Pass<"scan-choose-chunk-size", "::mlir::func::FuncOp">
     With several levels the chunk is that which loses least on any of them.
     On GPUs it is the chunk that was measured best.
 
-    A recurrence that has a plan keeps it. A chain with a factor that has no
+    A recurrence that has a plan keeps it; chunk 0 in it is filled in. A chain with a factor that has no
     chunk form gets the recurrent schedule, and a remark says which factor. The
     size of mini-batches belongs to the model: it is the chunk, and a serial
     recurrence is taken step by step, whatever the times would be. The chunk
