@@ -110,8 +110,9 @@ SUITES = {"cpu-families": cpu_families, "cpu-gated-deltanet": cpu_gated_deltanet
 # What suites take beside --suite, --json, --build, --repeats and --python, by the options' destinations.
 OF_CASES = {"seed", "dry_run", "only", "no_peers", "bin"}
 ON_GPU = OF_CASES | {"target", "bundles", "compile_only", "all"}
-TAKEN = {"cpu-families": OF_CASES | {"threads"}, "cpu-gated-deltanet": OF_CASES | {"threads"},
-         "chunk-choice": {"level", "calibration"}, "gpu-choice": ON_GPU,  # has no peers, whose kernels --jobs and --tuning-ms are for
+TAKEN = {"cpu-families": OF_CASES | {"threads"}, "cpu-gated-deltanet": OF_CASES | {"threads"}, "chunk-choice": {"level", "calibration"},
+         # Without peers, whose kernels --jobs and --tuning-ms are for.
+         **{name: ON_GPU for name in ("gpu-choice", "gpu-lengths", "gpu-sizes")},
          **{name: ON_GPU | {"jobs", "tuning_ms"} for name in ("gpu-forward", "gpu-families", "gpu-decode")}}
 
 

@@ -21,17 +21,19 @@ struct PlanShapes {
     stages = Shape::between(kInteger, 1, 8);
     segments = Shape::between(kInteger, 1, 4096);
     prepareBlocks = Shape::between(kInteger, 0, 2);
+    batchInvariant.types = kBoolean;
     plan.types = byEntry.types = kObject;
     plan.fields = {
         {"schedule", &schedule},      {"chunk", &chunk},
         {"value_block", &valueBlock}, {"stages", &stages},
-        {"segments", &segments},      {"prepare_blocks", &prepareBlocks}};
+        {"segments", &segments},      {"prepare_blocks", &prepareBlocks},
+        {"batch_invariant", &batchInvariant}};
     for (StringRef entry : entries)
       byEntry.fields.push_back({entry, &plan});
   }
 
-  Shape schedule, chunk, valueBlock, stages, segments, prepareBlocks, plan,
-      byEntry;
+  Shape schedule, chunk, valueBlock, stages, segments, prepareBlocks,
+      batchInvariant, plan, byEntry;
 };
 
 } // namespace
@@ -51,6 +53,8 @@ static LogicalResult readPlan(const JsonNode &node, PlanOverride &plan,
   read("stages", plan.stages);
   read("segments", plan.segments);
   read("prepare_blocks", plan.prepareBlocks);
+  if (const JsonNode *value = node.find("batch_invariant"))
+    plan.batchInvariant = value->boolean;
   if (plan.schedule != scan::Schedule::recurrent || plan.chunk.value_or(1) == 1)
     return success();
   const JsonNode &chunk = *node.find("chunk");

@@ -312,6 +312,16 @@ static LogicalResult addSplitUnit(scan::RecurrenceOp op,
   return success();
 }
 
+/// The first alone, for any length and number of heads.
+static void keepOne(std::vector<Unit> &units) {
+  units.erase(units.begin() + 1, units.end());
+  Unit &only = units.front();
+  only.maxHeads = INT64_MAX;
+  only.remarks.push_back(
+      {"the only kernel: what it computes of a sequence does not depend on "
+       "what else is in the batch"});
+}
+
 FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
                                                const targetinfo::Target &target,
                                                const CompileOptions &options) {
@@ -366,6 +376,8 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
       units.push_back(std::move(unit));
     }
   }
+  if (wish->given.batchInvariant)
+    keepOne(units);
   explainPlans(op, units, planMachine(target, options));
   return units;
 }

@@ -23,6 +23,7 @@ static PlanOverride writtenPlan(scan::RecurrenceOp op, scan::PlanAttr plan) {
           plan.getStages(),
           chosen(plan.getSegments(), 1),
           chosen(plan.getPrepareBlocks(), 0),
+          /*batchInvariant=*/false,
           scan::planPlacesOf(op)};
 }
 
@@ -126,6 +127,12 @@ static LogicalResult wishForMiniBatches(scan::RecurrenceOp op,
   return success();
 }
 
+/// One kernel has one way to go for all sequences.
+static void keepBatchesApart(PlanOverride &given) {
+  given.segments = given.segments.value_or(1);
+  given.prepareBlocks = given.prepareBlocks.value_or(0);
+}
+
 FailureOr<Wish> prism::wishFor(func::FuncOp entry, scan::RecurrenceOp op,
                                const targetinfo::Target &target,
                                const CompileOptions &options,
@@ -133,6 +140,8 @@ FailureOr<Wish> prism::wishFor(func::FuncOp entry, scan::RecurrenceOp op,
   Wish wish;
   wish.given = planFor(entry, op, options).value_or(PlanOverride());
   leaveToGPUs(wish.given, target, options, remarks);
+  if (wish.given.batchInvariant)
+    keepBatchesApart(wish.given);
   bool wantsChunks = wish.given.chunk.value_or(1) > 1 ||
                      wish.given.segments.value_or(1) > 1 ||
                      wish.given.prepareBlocks.value_or(0) > 0;

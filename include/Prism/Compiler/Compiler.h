@@ -32,6 +32,9 @@ struct PlanOverride {
   std::optional<int64_t> segments = std::nullopt;
   /// Thread blocks that only prepare for those of a head's values.
   std::optional<int64_t> prepareBlocks = std::nullopt;
+  /// One kernel for all lengths and numbers of sequences: what it computes of a
+  /// sequence does not depend, to the bit, on what else is in the batch.
+  bool batchInvariant = false;
   /// Where it was written, for messages; nothing for one that was not.
   std::optional<PlanPlaces> places = std::nullopt;
 };
