@@ -198,8 +198,8 @@ tile.program @segments_scan(
 
 // CHECK-LABEL: tile.program reverse @segments_inner(
 // CHECK: heads 4 values 8 block 8 chunk 16 segments inner {
-// CHECK: tile.sum_steps %{{.*}} if %{{.*}} : <?xf32>
-// CHECK: tile.sum_steps %[[G:.*]], %[[G]] if %{{.*}} : <?xf32>, <?xf32>
+// CHECK: tile.sum_steps %{{.*}} if %{{.*}} : !tile.view<?xf32>
+// CHECK: tile.sum_steps %[[G:.*]], %[[G]] if %{{.*}} : !tile.view<?xf32>, !tile.view<?xf32>
 tile.program reverse @segments_inner(
     %g: !tile.view<?xf32> as <name = "g", axes = "bth", heads = 4, role = "input", optional = false>,
     %start: !tile.view<4x8xf32> as <name = "start", axes = "nhskv", heads = 4, role = "intermediate", optional = false>)

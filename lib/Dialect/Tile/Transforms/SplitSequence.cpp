@@ -27,6 +27,9 @@ static constexpr int64_t kColumnAlignment = 4;
 /// Segments whose diagonal maps are loaded together: a step takes a
 /// multiplication and an addition, and would wait for memory each time.
 static constexpr int64_t kMapsTogether = 4;
+/// Value columns of a work item that combines them, at least: whole lines of
+/// memory, and few items that read the same factors.
+static constexpr int64_t kFewestOfDiagonal = 32;
 
 namespace {
 
@@ -327,7 +330,9 @@ OwningOpRef<ProgramOp> Splitter::makeCombine() {
   OwningOpRef<ProgramOp> copy = copyOf("combine", "scan");
   std::string none;
   ChunkLoop parts = *findLoop(*copy, none);
-  int64_t columns = std::min<int64_t>(combineBlock, program.getValues());
+  int64_t least = diagonal ? kFewestOfDiagonal : 1;
+  int64_t columns = std::min<int64_t>(std::max(combineBlock, least),
+                                      program.getValues());
   copy->setValueBlock(columns);
   copy->setReverse(false);
   if (diagonal) // no product: steps of a few multiply-adds

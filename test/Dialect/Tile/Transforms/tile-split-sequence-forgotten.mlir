@@ -10,7 +10,7 @@
 // CHECK: %[[FIRST:.*]] = arith.subi %{{.*}}, %{{.*}} : index
 // CHECK: %[[ZERO:.*]] = arith.constant 0 : index
 // CHECK: %[[OF_MAP:.*]] = arith.cmpi sge, %[[FIRST]], %[[ZERO]] : index
-// CHECK: %[[SUM:.*]] = tile.sum_steps %[[G]] if %[[OF_MAP]] : <?xf32>
+// CHECK: %[[SUM:.*]] = tile.sum_steps %[[G]] if %[[OF_MAP]] : !tile.view<?xf32>
 // CHECK: %[[LIMIT:.*]] = arith.constant -1.040000e+02 : f64
 // CHECK: %[[DEAD:.*]] = arith.cmpf olt, %[[SUM]], %[[LIMIT]] : f64
 // CHECK: %[[NONE:.*]] = arith.constant 0 : index
@@ -135,7 +135,7 @@ tile.program @free_keys(
 // CHECK: %[[G:.*]]: !tile.view<?xf32> as <name = "g"
 // CHECK: %[[LENGTH:.*]] = tile.length
 // CHECK: %[[OF_MAP:.*]] = arith.cmpi sge, %[[FIRST:.*]], %{{.*}} : index
-// CHECK: %[[SUM:.*]] = tile.sum_steps %[[G]] if %[[OF_MAP]] : <?xf32>
+// CHECK: %[[SUM:.*]] = tile.sum_steps %[[G]] if %[[OF_MAP]] : !tile.view<?xf32>
 // CHECK: %[[STEPS:.*]] = arith.select %[[OF_MAP]], %{{.*}}, %[[LENGTH]] : index
 // CHECK: %[[LOW:.*]] = arith.truncf %[[SUM]] : f64 to f32
 // CHECK: %[[LEFT:.*]] = math.exp %[[LOW]] : f32
@@ -178,7 +178,7 @@ tile.program @decays(
 // CHECK-LABEL: tile.program @products_maps(
 // CHECK: %[[DT:.*]]: !tile.view<?xf32> as <name = "dt"
 // CHECK: %[[A:.*]]: !tile.view<?xf32> as <name = "a"
-// CHECK: tile.sum_steps %[[DT]], %[[A]] if %{{.*}} : <?xf32>, <?xf32>
+// CHECK: tile.sum_steps %[[DT]], %[[A]] if %{{.*}} : !tile.view<?xf32>, !tile.view<?xf32>
 tile.program @products(
     %k: !tile.view<?x4xf32> as <name = "k", axes = "bthk", heads = 2, role = "input", optional = false>,
     %v: !tile.view<?x8xf32> as <name = "v", axes = "bthv", heads = 2, role = "input", optional = false>,
