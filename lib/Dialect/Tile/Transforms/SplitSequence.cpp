@@ -27,9 +27,9 @@ static constexpr int64_t kColumnAlignment = 4;
 /// Segments whose diagonal maps are loaded together: a step takes a
 /// multiplication and an addition, and would wait for memory each time.
 static constexpr int64_t kMapsTogether = 4;
-/// Value columns of a work item that combines them, at least: whole lines of
-/// memory, and few items that read the same factors.
-static constexpr int64_t kFewestOfDiagonal = 32;
+/// Value columns of a work item that combines them, at least: two sectors of each
+/// row, and fewer items that read the same factors.
+static constexpr int64_t kFewestOfDiagonal = 16;
 
 namespace {
 

@@ -220,7 +220,7 @@ def TileSplitSequence : Pass<"tile-split-sequence", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
   let options = [
-    Option<"combineBlock", "combine-block", "int64_t", "8", "value columns of a work item of `combine`, at least 32 where maps are diagonal">
+    Option<"combineBlock", "combine-block", "int64_t", "8", "value columns of a work item of `combine`, at least 16 where maps are diagonal">
   ];
 }
 
