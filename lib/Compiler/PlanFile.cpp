@@ -23,11 +23,13 @@ struct PlanShapes {
     prepareBlocks = Shape::between(kInteger, 0, 2);
     batchInvariant.types = kBoolean;
     plan.types = byEntry.types = kObject;
-    plan.fields = {
-        {"schedule", &schedule},      {"chunk", &chunk},
-        {"value_block", &valueBlock}, {"stages", &stages},
-        {"segments", &segments},      {"prepare_blocks", &prepareBlocks},
-        {"batch_invariant", &batchInvariant}};
+    plan.fields = {{"schedule", &schedule},
+                   {"chunk", &chunk},
+                   {"value_block", &valueBlock},
+                   {"stages", &stages},
+                   {"segments", &segments},
+                   {"prepare_blocks", &prepareBlocks},
+                   {"batch_invariant", &batchInvariant}};
     for (StringRef entry : entries)
       byEntry.fields.push_back({entry, &plan});
   }

@@ -96,16 +96,58 @@ Value RegisterLowering::localCondition(const Slice &slice, Value tile,
       inside, localInside(plan.kind(tile, last), slice.extents[last], column));
 }
 
-bool RegisterLowering::isStep(Value index) {
+/// How much an index is below the number of steps, if that is a constant.
+static std::optional<int64_t> belowLength(Value index) {
+  if (index.getDefiningOp<LengthOp>())
+    return 0;
+  APInt offset;
+  Operation *op = index.getDefiningOp();
+  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op) ||
+      !matchPattern(op->getOperand(1), m_ConstantInt(&offset)))
+    return std::nullopt;
+  std::optional<int64_t> below = belowLength(op->getOperand(0));
+  if (!below)
+    return std::nullopt;
+  int64_t by = offset.getSExtValue();
+  return *below + (isa<arith::SubIOp>(op) ? by : -by);
+}
+
+/// A number from 0 on, and below the bound of a loop around it.
+static scf::ForOp loopOfInduction(Value index) {
   auto argument = dyn_cast<BlockArgument>(index);
   auto loop = argument
                   ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
                   : scf::ForOp();
   APInt first;
-  return loop && argument == loop.getInductionVar() &&
-         loop.getUpperBound().getDefiningOp<LengthOp>() &&
-         matchPattern(loop.getLowerBound(), m_ConstantInt(&first)) &&
-         first.isZero();
+  bool isFromZero = loop && argument == loop.getInductionVar() &&
+                    matchPattern(loop.getLowerBound(), m_ConstantInt(&first)) &&
+                    first.isZero();
+  return isFromZero ? loop : scf::ForOp();
+}
+
+/// A step so many further on, but at most one that there is wherever the loop
+/// runs at all.
+static bool isClampedStep(Value index) {
+  auto least = index.getDefiningOp<arith::MinSIOp>();
+  auto ahead =
+      least ? least.getLhs().getDefiningOp<arith::AddIOp>() : arith::AddIOp();
+  APInt offset;
+  if (!ahead || !matchPattern(ahead.getRhs(), m_ConstantInt(&offset)) ||
+      offset.isNegative())
+    return false;
+  scf::ForOp loop = loopOfInduction(ahead.getLhs());
+  std::optional<int64_t> bound = loop ? belowLength(loop.getUpperBound())
+                                      : std::nullopt,
+                         most = belowLength(least.getRhs());
+  return bound && most && *most >= 1 && *most <= *bound + 1;
+}
+
+bool RegisterLowering::isStep(Value index) {
+  scf::ForOp loop = loopOfInduction(index);
+  if (!loop)
+    return isClampedStep(index);
+  std::optional<int64_t> bound = belowLength(loop.getUpperBound());
+  return bound && *bound >= 0;
 }
 
 /// The argument is there, and so is the step, where that is no axis along which

@@ -27,8 +27,8 @@ static constexpr int64_t kColumnAlignment = 4;
 /// Segments whose diagonal maps are loaded together: a step takes a
 /// multiplication and an addition, and would wait for memory each time.
 static constexpr int64_t kMapsTogether = 4;
-/// Value columns of a work item that combines them, at least: two sectors of each
-/// row, and fewer items that read the same factors.
+/// Value columns of a work item that combines them, at least: two sectors of
+/// each row, and fewer items that read the same factors.
 static constexpr int64_t kFewestOfDiagonal = 16;
 
 namespace {
@@ -331,8 +331,8 @@ OwningOpRef<ProgramOp> Splitter::makeCombine() {
   std::string none;
   ChunkLoop parts = *findLoop(*copy, none);
   int64_t least = diagonal ? kFewestOfDiagonal : 1;
-  int64_t columns = std::min<int64_t>(std::max(combineBlock, least),
-                                      program.getValues());
+  int64_t columns =
+      std::min<int64_t>(std::max(combineBlock, least), program.getValues());
   copy->setValueBlock(columns);
   copy->setReverse(false);
   if (diagonal) // no product: steps of a few multiply-adds

@@ -37,8 +37,8 @@ struct SplitPrograms {
 };
 
 /// The three programs that do what `program` does, with its arguments and the
-/// two arrays; `combine` has blocks of `combineBlock` value columns, or more. Fails,
-/// with `whyNot` set, where a segment's map is not found to be affine.
+/// two arrays; `combine` has blocks of `combineBlock` value columns, or more.
+/// Fails, with `whyNot` set, where a segment's map is not found to be affine.
 llvm::FailureOr<SplitPrograms>
 splitSequence(ProgramOp program, int64_t combineBlock, std::string &whyNot);
 
