@@ -100,5 +100,5 @@ bool Slice::isWhole(int64_t axis, ProgramOp program) const {
   bool wholeBlocks = program.getValues() % program.getValueBlock() == 0;
   return offsets[axis].getDefiningOp<ValueOffsetOp>() && wholeBlocks &&
          extent <= int64_t(program.getValueBlock()) &&
-         bound == int64_t(program.getValues());
+         bound >= int64_t(program.getValues());
 }
