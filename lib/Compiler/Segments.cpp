@@ -109,12 +109,12 @@ namespace {
 // 0.234 ms, with a block that only prepares 0.200, the maps of 16 chunks in
 // blocks of 128 take 38 us. RetNet: 8192 steps in blocks of 128 take 0.163 ms,
 // the maps of 32 chunks 34 us. A step of the combination takes 2.2, of diagonal
-// maps 2.5; a launch in a graph waits for the one before it to end.
+// maps 1.4 to 2; a launch in a graph waits for the one before it to end.
 struct ChunkCosts {
   double chunk, apart, map, wideMap, combine;
 };
 constexpr ChunkCosts kSolved = {1.85, 1.56, 1.6, 2.3, 2.2},
-                     kUnsolved = {1.27, 1.27, 0.8, 1.05, 2.5};
+                     kUnsolved = {1.27, 1.27, 0.8, 1.05, 2.0};
 constexpr double kLaunch = 3;
 
 /// A split must be worth its workspace.
