@@ -276,17 +276,23 @@ static OwningOpRef<ModuleOp> splitInto(ModuleOp module,
 /// Splits a program into roles. Blocks of a head's values prepare together, up
 /// to four of them, if what they send each other leaves room for it; where one
 /// prepares alone, its one group of columns leaves registers for a second team.
-/// Where keys decay, a cluster may have the least scratch; alone, two teams
-/// that it would leave room for spill (gated_deltanet2).
+/// Where keys decay, the least scratch comes before fewer blocks, and one team
+/// last: what is sent may leave no room for two (rwkv7). Alone, two teams that
+/// the least scratch would leave room for spill (gated_deltanet2).
 static OwningOpRef<ModuleOp> splitRoles(ModuleOp module,
                                         const targetinfo::GPUInfo &gpu,
                                         std::string &whyNot) {
   tile::ProgramOp program = *module.getOps<tile::ProgramOp>().begin();
   int64_t columns = program.getValueBlock(), keys = decayedKeys(program);
-  using Choice = std::pair<int64_t, bool>;
-  for (auto [cluster, isLeast] :
-       {Choice(4, true), Choice(4, false), Choice(2, true), Choice(2, false),
-        Choice(1, false), Choice(1, true)}) {
+  struct Choice {
+    int64_t cluster;
+    bool isLeast;
+    int64_t teams = 1;
+  };
+  constexpr Choice kChoices[] = {{4, true},  {4, false},    {2, true},
+                                 {2, false}, {1, false, 2}, {1, true, 2},
+                                 {1, true}};
+  for (auto [cluster, isLeast, teams] : kChoices) {
     if ((isLeast && !keys) || program.getValueBlocks() % cluster ||
         (cluster > 1 && !walkTogether(program, cluster)))
       continue;
@@ -294,7 +300,7 @@ static OwningOpRef<ModuleOp> splitRoles(ModuleOp module,
     tile::RoleOptions options;
     options.slots = kSlots;
     options.cluster = cluster;
-    options.prepareTeams = columns <= kValueColumns && cluster == 1 ? 2 : 1;
+    options.prepareTeams = columns <= kValueColumns ? teams : 1;
     options.sharedMemory = gpu.sharedMemoryPerBlock -
                            tiletogpu::rolesScratchBytes(
                                columns, options.prepareTeams, keys, isLeast);

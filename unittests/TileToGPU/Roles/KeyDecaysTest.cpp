@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RoleKernel.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "gtest/gtest.h"
 #include <cmath>
 
@@ -171,10 +172,88 @@ TEST_P(KeyDecays, AreDeclinedInWideBlocks) {
             "blocks of 128 value columns");
 }
 
+/// Mild chunks and others take turns, as dots of the others read keys which the
+/// mild ones have given back.
+TEST_P(KeyDecays, InTurns) {
+  RoleKernel kernel(specOf(GetParam()), 64);
+  ASSERT_EQ(kernel.whyNot(), "");
+  for (int64_t strong : {0, 1}) {
+    kernel.prepare(callOf(6 * 64 + 5), [&](HostArrays &inputs) {
+      auto &values = inputs.at("g").values;
+      for (size_t i = 0; i < values.size(); ++i)
+        if (int64_t(i) / 64 / 64 % 2 == strong)
+          values[i] = i % 3 ? -3 : -100;
+      inputs.at("g").encode();
+    });
+    for (auto copies :
+         {InterpreterOptions::Copies::Late, InterpreterOptions::Copies::Early})
+      for (auto order : {InterpreterOptions::Order::Random,
+                         InterpreterOptions::Order::Descending}) {
+        InterpreterOptions options;
+        options.copies = copies;
+        options.order = order;
+        EXPECT_EQ(kernel.run(options), "") << strong;
+      }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Of, KeyDecays, testing::ValuesIn(kChains),
                          [](const testing::TestParamInfo<Chain> &info) {
                            return std::string(info.param.name);
                          });
+
+/// Columns of dots lie in the message, beside inverses times strengths too:
+/// what else would be needed leaves no room for two blocks' messages.
+TEST(KeyDecayClusters, OfTwoBlocks) {
+  Options options;
+  options.keys = options.values = 128;
+  for (const Chain &chain : {kInjected, kErased}) {
+    RoleKernel kernel(specOf(chain, options), 64);
+    ASSERT_EQ(kernel.whyNot(), "");
+    auto cluster = kernel.kernel()->getAttrOfType<mlir::DenseI32ArrayAttr>(
+        mlir::NVVM::NVVMDialect::getClusterDimAttrName());
+    ASSERT_TRUE(cluster) << chain.name;
+    EXPECT_EQ(cluster[0], 2) << chain.name;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Loads of gates
+//===----------------------------------------------------------------------===//
+
+/// Rows of gates that 32 lanes copy at once, those of which lanes copy two, and
+/// in parts. Four elements from an address that 16 divides rows of gates are
+/// aligned, and those of keys are not.
+TEST(KeyDecayLoads, OfEveryWidthAndPlace) {
+  for (int64_t keys : {64, 80, 96, 112, 128}) {
+    Options options;
+    options.keys = keys;
+    options.reverse = keys == 96;
+    RoleKernel kernel(specOf(kInjected, options), 64);
+    ASSERT_EQ(kernel.whyNot(), "") << keys;
+    for (Placement place : {Placement{0, 0}, Placement{4, 4}, Placement{1, 3},
+                            Placement{2, 0}, Placement{0, 2}}) {
+      expectRight(kernel, callOf(64 + 3, GateSet::mixed), place);
+      InputOptions packed = callOf(0, GateSet::mixed);
+      packed.lengths = {1, 0, 70};
+      expectRight(kernel, packed, place);
+    }
+  }
+}
+
+/// Four copies of 16 bytes for gates of 64 or 128 columns, as for each slab.
+TEST(KeyDecayLoads, GoByRows) {
+  for (int64_t keys : {64, 128}) {
+    Options options;
+    options.keys = keys;
+    RoleKernel kernel(specOf(kInjected, options), 64);
+    ASSERT_EQ(kernel.whyNot(), "");
+    int64_t copies = 0;
+    kernel.kernel().walk(
+        [&](mlir::NVVM::CpAsyncOp copy) { copies += copy.getSize() == 16; });
+    EXPECT_EQ(copies, 4 * (1 + 2 * keys / 64 + 1));
+  }
+}
 
 //===----------------------------------------------------------------------===//
 // Exactness
@@ -268,10 +347,36 @@ TEST_P(KeyDecayFamilies, Agree) {
   expectRight(kernel, call, {1, 0});
 }
 
+TEST_P(KeyDecayFamilies, AgreeOf128Keys) {
+  RoleKernel kernel(spec(128), 64);
+  ASSERT_EQ(kernel.whyNot(), "");
+  for (GateSet gates : {GateSet::mild, GateSet::mixed})
+    expectRight(kernel, callOf(3 * 64 + 2, gates));
+  InputOptions call = callOf(0, GateSet::mild);
+  call.lengths = {64, 0, 65};
+  expectRight(kernel, call, {4, 4});
+}
+
 TEST_P(KeyDecayFamilies, InSegments) {
   RoleKernel kernel(spec(64), 64, 2);
   ASSERT_EQ(kernel.whyNot(), "");
   expectRight(kernel, callOf(200, GateSet::mild));
+}
+
+/// As options of a family: rows in the message are times the number, which the
+/// scores have another time.
+TEST_P(KeyDecayFamilies, OutputsTimesANumber) {
+  std::string scaled = spec(64);
+  size_t at = scaled.find("\"l2norm\": 1e-6");
+  if (at == std::string::npos)
+    scaled.insert(scaled.find("\"entries\""),
+                  "\"options\": {\"scale\": -0.088}, ");
+  else
+    scaled.replace(at, 14, "\"scale\": 3e-4");
+  RoleKernel kernel(scaled, 64);
+  ASSERT_EQ(kernel.whyNot(), "");
+  for (GateSet gates : {GateSet::mild, GateSet::mixed})
+    expectRight(kernel, callOf(130, gates));
 }
 
 TEST_P(KeyDecayFamilies, AreDeclinedInF16) {

@@ -237,7 +237,11 @@ private:
                        PairSums &sums);
   llvm::SmallVector<mlir::Value> multiplyMild(tile::DecayedDotOp op);
   llvm::SmallVector<mlir::Value> multiplyAny(tile::DecayedDotOp op);
-  mlir::Value decayedRows(tile::DecayedDotOp op);
+  struct SentRows {
+    mlir::Value memory;
+    double factor = 1.0;
+  };
+  SentRows decayedRows(tile::DecayedDotOp op);
   llvm::SmallVector<mlir::Value> masked(llvm::ArrayRef<mlir::Value> registers,
                                         bool seesItself);
   llvm::SmallVector<mlir::Value, 4> packSlab(const SlabRegisters &slab);
@@ -274,6 +278,11 @@ private:
   bool isAwaited(mlir::Value tile);
   bool isFree(mlir::Value channel);
   void releaseFree(bool isEnd = false);
+  bool readsInMildChunks(mlir::Operation *op);
+  bool isReadInMildChunks(mlir::Value tile);
+  llvm::SmallVector<mlir::Value> channelsOfMildChunks(mlir::Block *block);
+  void keepVectorsOf(mlir::Value channel, mlir::Block *block);
+  void releaseOfMildChunks(tile::DecayedDotOp dot, mlir::Value isMild);
 
   // Transfers.cpp: between registers, shared and global memory.
   void writePacked(const Matrix &matrix, mlir::Value to, Swizzled layout);
@@ -387,6 +396,8 @@ private:
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> known;
   llvm::SmallPtrSet<mlir::Operation *, 32> emitted;
   llvm::SmallVector<mlir::Value> toRelease; ///< channels, when they are free
+  /// Channels that are given back already where a flag is set.
+  llvm::DenseMap<mlir::Value, mlir::Value> releasedIf;
   int64_t groupsIssued = 0, groupsRetired = 0;
   /// Groups that read a channel's slot: the last one.
   llvm::DenseMap<mlir::Value, int64_t> lastReader;

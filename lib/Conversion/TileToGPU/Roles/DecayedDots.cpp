@@ -23,6 +23,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "DecayedDots.h"
+#include "../TileOpKinds.h"
+#include "mlir/IR/Matchers.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace prism::tile;
@@ -38,40 +41,29 @@ SmallVector<Value, 4> ComputeRole::packSlab(const SlabRegisters &slab) {
   return pairs;
 }
 
-/// Where a dot's decay stands between its row and its column.
-struct ComputeRole::PlacesOfDot {
-  bool rowSeesOwn, columnSeesOwn; ///< of its token's decay
-  bool seesItself;                ///< a row its own column
-
-  explicit PlacesOfDot(DecayedDotOp op)
-      : rowSeesOwn(op.getDecayOrder()[0] < op.getRowOrder()[0]),
-        columnSeesOwn(op.getDecayOrder()[0] > op.getColumnOrder()[0]),
-        seesItself(op.getColumnOrder()[0] < op.getRowOrder()[0]) {}
-};
-
 //===----------------------------------------------------------------------===//
 // Columns
 //===----------------------------------------------------------------------===//
 
+/// An inverse, with strengths or without, is written when it is sent.
+static bool isInverse(Value tile) {
+  if (auto scale = tile.getDefiningOp<ScaleColumnsOp>())
+    tile = scale.getInput();
+  return bool(tile.getDefiningOp<InvertOp>());
+}
+
 /// Lets columns lie where results of 64 columns will in a message, if these are
-/// enough and nothing is written there before the last dot is done. An inverse
-/// is written when it is sent.
+/// enough and nothing is written there before the last dot is done.
 bool ComputeRole::placeInMessage(DecayedDotOp op) {
   auto dots = op->getBlock()->getOps<DecayedDotOp>();
-  if (llvm::any_of(dots, [&](DecayedDotOp dot) {
-        return dot.getRhs() != op.getRhs() ||
-               dot.getDecays() != op.getDecays() ||
-               PlacesOfDot(dot).columnSeesOwn != PlacesOfDot(op).columnSeesOwn;
-      }))
-    return false;
   SmallVector<std::pair<arith::TruncFOp, Destination>> found;
   for (auto round : op->getBlock()->getOps<arith::TruncFOp>()) {
     Destination to = destinationOf(round.getResult());
     auto type = dyn_cast<RankedTensorType>(round.getType());
-    bool isEarly = !isa_and_nonnull<InvertOp>(round.getIn().getDefiningOp()) &&
-                   llvm::any_of(dots, [&](DecayedDotOp dot) {
-                     return round->isBeforeInBlock(dot);
-                   });
+    bool isEarly =
+        !isInverse(round.getIn()) && llvm::any_of(dots, [&](DecayedDotOp dot) {
+          return round->isBeforeInBlock(dot);
+        });
     if (to.send && type && type.getRank() == 2 && !isEarly &&
         type.getDimSize(0) == kRowsOfGroup &&
         type.getDimSize(1) == kSlabColumns && !isMadeOfProducts(round.getIn()))
@@ -239,21 +231,35 @@ void ComputeRole::multiplyEarlier(DecayedDotOp op, const SlabRegisters &since,
 // Mild chunks
 //===----------------------------------------------------------------------===//
 
+/// A tile without the number that all of it is multiplied by, and that number.
+static std::pair<Value, double> withoutFactor(Value tile) {
+  if (auto times = tile.getDefiningOp<arith::MulFOp>())
+    for (auto [factor, rest] : {std::pair(times.getLhs(), times.getRhs()),
+                                std::pair(times.getRhs(), times.getLhs())}) {
+      SplatElementsAttr number;
+      if (matchPattern(factor, m_Constant(&number)))
+        return {rest, number.getSplatValue<APFloat>().convertToDouble()};
+    }
+  return {tile, 1.0};
+}
+
 /// Where a dot's rows lie times their decays since the chunk's beginning, if
-/// they are sent so; else null.
-Value ComputeRole::decayedRows(DecayedDotOp op) {
+/// they are sent so, and what else they are times there; else null.
+ComputeRole::SentRows ComputeRole::decayedRows(DecayedDotOp op) {
   for (Operation *made : madeBySlabs) {
     auto round = cast<arith::TruncFOp>(made);
-    auto times = round.getIn().getDefiningOp<arith::MulFOp>();
-    if (!times)
+    auto [tile, factor] = withoutFactor(round.getIn());
+    auto times = tile.getDefiningOp<arith::MulFOp>();
+    // Its reciprocal must be a number.
+    if (!times || !(std::abs(factor) > 1e-30 && std::abs(factor) < 1e30))
       continue;
-    for (auto [rows, factor] : {std::pair(times.getLhs(), times.getRhs()),
-                                std::pair(times.getRhs(), times.getLhs())}) {
-      auto product = factor.getDefiningOp<DecayProductOp>();
+    for (auto [rows, decay] : {std::pair(times.getLhs(), times.getRhs()),
+                               std::pair(times.getRhs(), times.getLhs())}) {
+      auto product = decay.getDefiningOp<DecayProductOp>();
       if (product && rows == op.getLhs() && !product.getReverse() &&
           product.getDecays() == op.getDecays().front() &&
           product.getExclusive() != PlacesOfDot(op).rowSeesOwn)
-        return matrixOf(round.getResult()).memory;
+        return {matrixOf(round.getResult()).memory, factor};
     }
   }
   return {};
@@ -265,48 +271,55 @@ SmallVector<Value> ComputeRole::multiplyMild(DecayedDotOp op) {
   PlacesOfDot places(op);
   Matrix sent;
   sent.layout = {kRowsOfGroup, int64_t(op.getChannels())};
-  sent.memory = decayedRows(op);
+  auto [memory, factor] = decayedRows(op);
+  sent.memory = memory;
   SmallVector<Value> start(kWarpsOfGroup * kRegistersOfSlab, zero);
-  return forEachSlab(op.getChannels(), start, [&](ValueRange arguments) {
-    SmallVector<Value> rows;
-    if (sent.memory) {
-      rows = readFourPairs(sent, 0);
-    } else {
-      SlabRegisters slab = slabOf(op.getLhs());
-      for (int64_t r = 0; r < kRegistersOfSlab; ++r)
-        slab[r] = b.mul(b.mul(slab[r], sinceAt(decays, r, !places.rowSeesOwn)),
-                        in.exp2(sumBefore(decays, r, 0)));
-      rows = llvm::to_vector(packSlab(slab));
-    }
-    SmallVector<Value> all;
-    for (int64_t back = 0; back < kWarpsOfGroup; ++back) {
-      ValueRange before =
-          arguments.slice(back * kRegistersOfSlab, kRegistersOfSlab);
-      auto multiply = [&] {
-        PairSums::Four sums[2];
-        for (int64_t i : {0, 1})
-          sums[i].assign(before.begin() + i * PairSums::kSums,
-                         before.begin() + (i + 1) * PairSums::kSums);
-        multiplyBlock(rows, exchangedColumns(back), sums);
-        SmallVector<Value> after(sums[0].begin(), sums[0].end());
-        after.append(sums[1].begin(), sums[1].end());
-        return after;
-      };
-      if (back == 0) {
-        all = multiply();
-        continue;
-      }
-      auto choice = scf::IfOp::create(b, before.getTypes(),
-                                      b.below(b.i32(back - 1), warp), true);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(choice.thenBlock());
-      scf::YieldOp::create(b, multiply());
-      b.setInsertionPointToStart(choice.elseBlock());
-      scf::YieldOp::create(b, before);
-      all.append(choice.getResults().begin(), choice.getResults().end());
-    }
-    return all;
-  });
+  SmallVector<Value> sums =
+      forEachSlab(op.getChannels(), start, [&](ValueRange arguments) {
+        SmallVector<Value> rows;
+        if (sent.memory) {
+          rows = readFourPairs(sent, 0);
+        } else {
+          SlabRegisters slab = slabOf(op.getLhs());
+          for (int64_t r = 0; r < kRegistersOfSlab; ++r)
+            slab[r] =
+                b.mul(b.mul(slab[r], sinceAt(decays, r, !places.rowSeesOwn)),
+                      in.exp2(sumBefore(decays, r, 0)));
+          rows = llvm::to_vector(packSlab(slab));
+        }
+        SmallVector<Value> all;
+        for (int64_t back = 0; back < kWarpsOfGroup; ++back) {
+          ValueRange before =
+              arguments.slice(back * kRegistersOfSlab, kRegistersOfSlab);
+          auto multiply = [&] {
+            PairSums::Four sums[2];
+            for (int64_t i : {0, 1})
+              sums[i].assign(before.begin() + i * PairSums::kSums,
+                             before.begin() + (i + 1) * PairSums::kSums);
+            multiplyBlock(rows, exchangedColumns(back), sums);
+            SmallVector<Value> after(sums[0].begin(), sums[0].end());
+            after.append(sums[1].begin(), sums[1].end());
+            return after;
+          };
+          if (back == 0) {
+            all = multiply();
+            continue;
+          }
+          auto choice = scf::IfOp::create(b, before.getTypes(),
+                                          b.below(b.i32(back - 1), warp), true);
+          OpBuilder::InsertionGuard guard(b);
+          b.setInsertionPointToStart(choice.thenBlock());
+          scf::YieldOp::create(b, multiply());
+          b.setInsertionPointToStart(choice.elseBlock());
+          scf::YieldOp::create(b, before);
+          all.append(choice.getResults().begin(), choice.getResults().end());
+        }
+        return all;
+      });
+  if (factor != 1.0)
+    for (Value &sum : sums)
+      sum = b.mul(sum, b.real(b.getF32Type(), 1.0 / factor));
+  return sums;
 }
 
 /// The same of any chunk.
@@ -365,8 +378,11 @@ void ComputeRole::emitDecayedDot(DecayedDotOp op) {
     exchanged = {};
     makeSlabs(op);
   }
-  if (!exchangeIsThere)
+  if (!exchangeIsThere) {
+    if (keySums.size() == 1)
+      releaseOfMildChunks(op, isMild);
     roleBarrier();
+  }
   exchangeIsThere = true;
   known.clear();
   sums.clear();

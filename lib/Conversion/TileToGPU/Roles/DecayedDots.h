@@ -57,6 +57,17 @@ struct ComputeRole::PairSums {
   }
 };
 
+/// Where a dot's decay stands between its row and its column.
+struct ComputeRole::PlacesOfDot {
+  bool rowSeesOwn, columnSeesOwn; ///< of its token's decay
+  bool seesItself;                ///< a row its own column
+
+  explicit PlacesOfDot(tile::DecayedDotOp op)
+      : rowSeesOwn(op.getDecayOrder()[0] < op.getRowOrder()[0]),
+        columnSeesOwn(op.getDecayOrder()[0] > op.getColumnOrder()[0]),
+        seesItself(op.getColumnOrder()[0] < op.getRowOrder()[0]) {}
+};
+
 } // namespace prism::tiletogpu
 
 #endif // PRISM_LIB_CONVERSION_TILETOGPU_ROLES_DECAYEDDOTS_H

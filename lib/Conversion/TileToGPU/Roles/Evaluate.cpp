@@ -298,5 +298,15 @@ void ComputeRole::releaseFree(bool isEnd) {
     free.push_back(channel);
     return true;
   });
+  llvm::erase_if(free, [&](Value channel) {
+    Value isReleased = releasedIf.lookup(channel);
+    if (!isReleased)
+      return false;
+    auto choice = scf::IfOp::create(b, TypeRange(), isReleased, true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(choice.elseBlock());
+    ports.release(channel);
+    return true;
+  });
   ports.release(free);
 }

@@ -5,6 +5,7 @@
 #include "LoadRole.h"
 #include "../TileOpKinds.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace prism::tile;
@@ -290,30 +291,56 @@ void LoadRole::copyMatrix(const Part &part) {
 
 /// f32, in pieces of 16 bytes or, where rows are not aligned so, of 4.
 void LoadRole::copyWide(const Slice &slice, Value to) {
-  Wide layout{slice.extents[0], slice.extents[1]};
-  auto copy = [&](int64_t elements) {
-    int64_t perRow = layout.columns / elements;
-    repeat(layout.rows * perRow, [&](Value index) {
-      Value row = b.divide(index, perRow),
-            column = b.mul(b.remainder(index, perRow), b.i32(elements));
-      SmallVector<Value, 3> indices = kernel.viewIndices(slice, {row, column});
-      Value inside = kernel.elementInside(slice, indices);
-      Value piece = in.bitXor(b.divide(column, 8), b.remainder(row, 4));
-      Value byte = b.add(b.mul(row, b.i32(layout.rowBytes())),
-                         b.add(b.mul(piece, b.i32(32)),
-                               b.mul(b.remainder(column, 8), b.i32(4))));
-      Value size = b.i32(4 * elements);
-      in.copyAsync(in.advance(to, byte),
-                   kernel.safeAddress(slice, indices, inside), 4 * elements,
-                   inside ? b.select(inside, size, b.i32(0)) : size);
-    });
-  };
   auto choice = scf::IfOp::create(b, TypeRange(), isAligned(slice), true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(choice.thenBlock());
-  copy(4);
+  copyWideRows(slice, to);
   b.setInsertionPointToStart(choice.elseBlock());
-  copy(1);
+  copyWideElements(slice, to);
+}
+
+Value LoadRole::wideByte(const Slice &slice, Value row, Value column) {
+  Wide layout{slice.extents[0], slice.extents[1]};
+  Value piece = in.bitXor(b.divide(column, 8), b.remainder(row, 4));
+  return b.add(
+      b.mul(row, b.i32(layout.rowBytes())),
+      b.add(b.mul(piece, b.i32(32)), b.mul(b.remainder(column, 8), b.i32(4))));
+}
+
+void LoadRole::copyWideElements(const Slice &slice, Value to) {
+  int64_t columns = slice.extents[1];
+  repeat(slice.extents[0] * columns, [&](Value index) {
+    Value row = b.divide(index, columns), column = b.remainder(index, columns);
+    SmallVector<Value, 3> indices = kernel.viewIndices(slice, {row, column});
+    Value inside = kernel.elementInside(slice, indices);
+    in.copyAsync(in.advance(to, wideByte(slice, row, column)),
+                 kernel.safeAddress(slice, indices, inside), 4,
+                 inside ? b.select(inside, b.i32(4), b.i32(0)) : b.i32(4));
+  });
+}
+
+/// A row, or as much of it as is a power of two, by neighbouring lanes; of 128
+/// columns all 32. The permutation is back after four rows.
+void LoadRole::copyWideRows(const Slice &slice, Value to) {
+  constexpr int64_t kElements = 4; // of a piece
+  int64_t columns = slice.extents[1];
+  int64_t lanes = std::gcd(columns / kElements, kLanes);
+  for (int64_t first = 0; first < columns; first += lanes * kElements) {
+    Value here = in.opaque(lane);
+    RowCopies copies;
+    copies.rows = kLanes / lanes;
+    copies.rowBytes = Wide{slice.extents[0], columns}.rowBytes();
+    copies.row = b.divide(here, lanes);
+    copies.column =
+        b.add(b.mul(b.remainder(here, lanes), b.i32(kElements)), b.i32(first));
+    for (int64_t row = 0; row < std::max<int64_t>(4, copies.rows);
+         row += copies.rows) {
+      Value byte =
+          wideByte(slice, b.add(copies.row, b.i32(row)), copies.column);
+      copies.targets.push_back(in.advance(to, byte));
+    }
+    copyRows(slice, copies);
+  }
 }
 
 /// The chain reads values by whole slabs: the columns up to there are zero.
@@ -350,55 +377,72 @@ Value LoadRole::rowsLeft(const Slice &slice, Value row, int64_t most) {
 /// Slab by slab, four rows of a slab at a time: 8 lanes have the 128 bytes of a
 /// row. Four rows on, a lane's piece has moved by four places in the swizzle,
 /// and another four on it is back: two addresses are all that a lane needs.
-/// Warps of a team have 16 rows each in turn.
 void LoadRole::copySlabs(const Slice &slice, Value to) {
-  constexpr int64_t kRows = 16;
-  int64_t rows = slice.extents[0];
-  Swizzled layout{rows, slice.extents[1]};
+  Swizzled layout{slice.extents[0], slice.extents[1]};
   for (int64_t slab = 0; slab < layout.slabs(); ++slab) {
-    OpBuilder::InsertionGuard guard(b);
     // Addresses of one slab are not kept through another one's loop.
-    Value here = in.opaque(lane);
-    Value row = b.divide(here, kPieces), piece = b.remainder(here, kPieces);
-    Value target[2];
-    for (int64_t odd : {0, 1}) {
-      Value swizzled = in.bitXor(piece, b.add(row, b.i32(4 * odd)));
-      target[odd] = in.advance(to, b.add(b.mul(row, b.i32(kSlabRowBytes)),
-                                         b.mul(swizzled, b.i32(16))));
-    }
-    Value column =
+    Value here = in.opaque(lane), piece = b.remainder(here, kPieces);
+    RowCopies copies;
+    copies.rows = kLanes / kPieces;
+    copies.rowBytes = kSlabRowBytes;
+    copies.row = b.divide(here, kPieces);
+    copies.column =
         b.add(b.mul(piece, b.i32(kPiece)), b.i32(slab * kSlabColumns));
-    SmallVector<Value, 3> indices = kernel.viewIndices(slice, {row, column});
-    Value outer = kernel.present(slice);
-    if (slice.extents[1] % kSlabColumns)
-      outer = b.both(outer, b.below(column, b.i32(slice.extents[1])));
-    outer = b.both(outer, kernel.indicesInside(slice, indices, 1));
-    Value left = rowsLeft(slice, indices[0], rows);
-    if (left && slice.ranks > 1)
-      left = b.mul(left, b.i32(slice.ranks));
-    if (outer)
-      left = b.select(outer, left ? left : b.i32(rows), b.i32(0));
-    Value from = kernel.safeAddress(slice, indices, Value()),
-          safe =
-              kernel.safeAddress(slice, indices, b.integer(b.getI1Type(), 0));
-    // Of four rows, which are whole steps.
-    Value stride = b.mul(kernel.rowStride(slice), b.i64(2 * 4 / slice.ranks));
-    auto loop = openLoop(b.mul(warp, b.i32(kRows)), rows, kRows * warpsOfTeam);
-    Value first = loop.getInductionVar();
-    Value at = in.advance(from, b.mul(b.wide(b.divide(first, 4)), stride));
-    Value byte = b.mul(first, b.i32(kSlabRowBytes));
-    for (int64_t down = 0; down < kRows; down += 4) {
-      Value address = in.advance(at, b.mul(stride, b.i64(down / 4)));
-      Value inside =
-          left ? arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
-                                       b.add(first, b.i32(down)), left)
-                     .getResult()
-               : Value();
-      in.copyAsync(in.advance(in.advance(target[down / 4 % 2], byte),
-                              slab * layout.slabBytes() + down * kSlabRowBytes),
-                   inside ? b.select(inside, address, safe) : address, 16,
-                   inside ? b.select(inside, b.i32(16), b.i32(0)) : b.i32(16));
+    Value slabAt = in.advance(to, slab * layout.slabBytes());
+    for (int64_t odd : {0, 1}) {
+      Value row = b.add(copies.row, b.i32(4 * odd));
+      Value byte = b.add(b.mul(row, b.i32(kSlabRowBytes)),
+                         b.mul(in.bitXor(piece, row), b.i32(16)));
+      copies.targets.push_back(in.advance(slabAt, byte));
     }
+    if (slice.extents[1] % kSlabColumns)
+      copies.isInside = b.below(copies.column, b.i32(slice.extents[1]));
+    copyRows(slice, copies);
+  }
+}
+
+/// Four copies in a turn of the loop. Warps of a team have their rows in turn.
+void LoadRole::copyRows(const Slice &slice, const RowCopies &copies) {
+  OpBuilder::InsertionGuard guard(b);
+  int64_t rows = slice.extents[0], rowsOfTurn = 4 * copies.rows;
+  SmallVector<Value, 3> indices =
+      kernel.viewIndices(slice, {copies.row, copies.column});
+  Value outer = b.both(kernel.present(slice), copies.isInside);
+  outer = b.both(outer, kernel.indicesInside(slice, indices, 1));
+  Value left = rowsLeft(slice, indices[0], rows);
+  if (left && slice.ranks > 1)
+    left = b.mul(left, b.i32(slice.ranks));
+  if (outer)
+    left = b.select(outer, left ? left : b.i32(rows), b.i32(0));
+  Value from = kernel.safeAddress(slice, indices, Value()),
+        safe = kernel.safeAddress(slice, indices, b.integer(b.getI1Type(), 0));
+  // From one copy to the next, which are whole steps apart.
+  int64_t bytes = cast<ViewType>(slice.view.getType())
+                      .getElementType()
+                      .getIntOrFloatBitWidth() /
+                  8;
+  Value stride =
+      b.mul(kernel.rowStride(slice), b.i64(bytes * copies.rows / slice.ranks));
+  auto loop =
+      openLoop(b.mul(warp, b.i32(rowsOfTurn)), rows, rowsOfTurn * warpsOfTeam);
+  Value first = loop.getInductionVar();
+  Value at =
+      in.advance(from, b.mul(b.wide(b.divide(first, copies.rows)), stride));
+  Value byte = b.mul(first, b.i32(copies.rowBytes));
+  int64_t places = copies.targets.size();
+  for (int64_t i = 0; i < 4; ++i) {
+    int64_t down = i * copies.rows;
+    Value address = in.advance(at, b.mul(stride, b.i64(i)));
+    Value inside = left ? arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                                b.add(first, b.i32(down)), left)
+                              .getResult()
+                        : Value();
+    Value target = in.advance(copies.targets[i % places], byte);
+    // What a place has of its row is in its address.
+    in.copyAsync(
+        in.advance(target, i / places * places * copies.rows * copies.rowBytes),
+        inside ? b.select(inside, address, safe) : address, 16,
+        inside ? b.select(inside, b.i32(16), b.i32(0)) : b.i32(16));
   }
 }
 

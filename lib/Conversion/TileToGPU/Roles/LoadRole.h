@@ -16,7 +16,8 @@
 //    thread: where the call has a tensor map of the array, and the rows behind
 //    the sequence's end, if any, are also behind the array's, where the engine
 //    finds zeros. Rows of another packed sequence would not be.
-//  * asynchronous copies of 16 bytes, with zeros for what lies outside;
+//  * asynchronous copies of 16 bytes by rows, with zeros for what lies outside:
+//    a lane has one address, from which it goes on by the rows' stride;
 //  * element by element, where an array is not aligned to 16 bytes.
 //
 // Which one is decided for a whole message, by the block as one. The barrier
@@ -65,7 +66,21 @@ private:
   void copyVector(const Part &part);
   void copyMatrix(const Part &part);
   void copyWide(const Slice &slice, mlir::Value to);
+  void copyWideRows(const Slice &slice, mlir::Value to);
+  void copyWideElements(const Slice &slice, mlir::Value to);
+  mlir::Value wideByte(const Slice &slice, mlir::Value row, mlir::Value column);
   void copySlabs(const Slice &slice, mlir::Value to);
+  /// What a lane copies of several rows: 16 bytes of every so many rows.
+  struct RowCopies {
+    int64_t rows = 0;     ///< that a warp copies at once
+    int64_t rowBytes = 0; ///< in shared memory
+    mlir::Value row, column;
+    mlir::Value isInside; ///< its columns are the tile's; null: all are
+    /// Where the first copies go; after so many rows a piece has its place
+    /// again.
+    llvm::SmallVector<mlir::Value, 4> targets;
+  };
+  void copyRows(const Slice &slice, const RowCopies &copies);
   mlir::Value rowsLeft(const Slice &slice, mlir::Value row, int64_t most);
   void copyElements(const Slice &slice, mlir::Value to);
   mlir::scf::ForOp openLoop(mlir::Value first, int64_t count, int64_t step);

@@ -7,6 +7,10 @@
 using namespace mlir;
 using namespace prism::tiletogpu;
 
+/// Of so many parts addresses are made in every iteration. In a single slot
+/// they are always the same, and would be kept through the loop, and spilled.
+static constexpr size_t kManyParts = 8;
+
 Turns Ports::turnsOfBlock(Value lower, Value step) {
   return apart ? turnsOf(b, lower, step, apart, plan.prepareBlocks)
                : Turns{lower, step};
@@ -36,6 +40,8 @@ Ports::Turn Ports::makeTurn(Value channel, Value n) {
     n = b.divide(n, c.turns);
   Turn turn;
   turn.slot = b.remainder(n, c.slots);
+  if (c.slots == 1 && c.parts.size() > kManyParts)
+    turn.slot = in.opaque(turn.slot);
   turn.parity = in.bitAnd(b.divide(n, c.slots), 1);
   turn.base = in.advance(in.advance(memory, c.offset),
                          b.mul(turn.slot, b.i32(c.slotBytes)));

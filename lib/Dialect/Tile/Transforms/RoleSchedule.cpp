@@ -42,6 +42,13 @@ static void sortBy(llvm::function_ref<unsigned(Operation *)> key,
     op = std::get<2>(entry);
 }
 
+static bool isVectorOp(Operation *op) {
+  auto type = op->getNumResults() == 1
+                  ? dyn_cast<RankedTensorType>(op->getResult(0).getType())
+                  : RankedTensorType();
+  return type && type.getRank() == 1;
+}
+
 /// What leads to an inverse, or is one.
 static llvm::DenseSet<Operation *>
 findTowardsInverse(ArrayRef<Operation *> ops) {
@@ -97,6 +104,95 @@ static void sortPreparation(const RolePlan &plan,
                                                : Products;
   }
   sortBy([&](Operation *op) { return phases.lookup(op); }, ops);
+}
+
+/// Which of the tokens' own decays the columns of a dot see.
+static SmallVector<bool> decaysOfColumns(DecayedDotOp dot) {
+  SmallVector<bool> sees;
+  for (int64_t decay : dot.getDecayOrder())
+    for (int64_t column : dot.getColumnOrder())
+      sees.push_back(decay > column);
+  return sees;
+}
+
+/// Whether dots multiply the same decayed columns, which are made at once.
+static bool shareColumns(DecayedDotOp a, DecayedDotOp b) {
+  return a.getRhs() == b.getRhs() && a.getDecays() == b.getDecays() &&
+         decaysOfColumns(a) == decaysOfColumns(b);
+}
+
+/// Moves op number `from`, with all that leads to it, up to place `to`; behind
+/// them is the place that it returns.
+static size_t moveUp(SmallVectorImpl<Operation *> &ops, size_t to,
+                     size_t from) {
+  llvm::SmallPtrSet<Operation *, 16> moving = {ops[from]};
+  SmallVector<Operation *> moved, others;
+  for (size_t i = from + 1; i-- > to;) {
+    if (llvm::any_of(ops[i]->getUsers(),
+                     [&](Operation *user) { return moving.contains(user); }))
+      moving.insert(ops[i]);
+    (moving.contains(ops[i]) ? moved : others).push_back(ops[i]);
+  }
+  std::reverse_copy(moved.begin(), moved.end(), ops.begin() + to);
+  std::reverse_copy(others.begin(), others.end(),
+                    ops.begin() + to + moved.size());
+  return to + moved.size();
+}
+
+/// The same of what is made of an op's result; `place` is behind the op.
+static size_t moveFollowersUp(SmallVectorImpl<Operation *> &ops, size_t place) {
+  llvm::SmallPtrSet<Operation *, 8> followed = {ops[place - 1]};
+  for (size_t i = place; i < ops.size(); ++i)
+    if (Operation *op = ops[i];
+        llvm::any_of(op->getOperands(), [&](Value operand) {
+          return followed.contains(operand.getDefiningOp());
+        })) {
+      followed.insert(op);
+      place = moveUp(ops, place, i);
+    }
+  return place;
+}
+
+/// Vectors that no decay leads to, such as norms of keys, and what leads to
+/// them.
+static llvm::DenseSet<Operation *> findVectors(ArrayRef<Operation *> ops) {
+  llvm::DenseSet<Operation *> decayed, found;
+  for (Operation *op : ops)
+    if (isa<DecayProductOp, DecayedDotOp, LastRowOp>(op) ||
+        llvm::any_of(op->getOperands(), [&](Value operand) {
+          return decayed.contains(operand.getDefiningOp());
+        }))
+      decayed.insert(op);
+  for (Operation *op : llvm::reverse(ops))
+    if (!decayed.contains(op) &&
+        (isVectorOp(op) || llvm::any_of(op->getUsers(), [&](Operation *user) {
+           return found.contains(user);
+         })))
+      found.insert(op);
+  return found;
+}
+
+/// Decays per key: vectors first, so that all that is rounded of keys can be
+/// made at once; and dots of the same columns one after the other, of which
+/// each result is rounded before the next is computed.
+static void gatherKeyDecays(SmallVectorImpl<Operation *> &ops) {
+  if (llvm::none_of(ops, llvm::IsaPred<DecayedDotOp>))
+    return;
+  auto vectors = findVectors(ops);
+  sortBy([&](Operation *op) { return vectors.contains(op) ? 0 : 1; }, ops);
+  for (size_t i = 0; i < ops.size(); ++i) {
+    auto dot = dyn_cast<DecayedDotOp>(ops[i]);
+    if (!dot)
+      continue;
+    size_t next = moveFollowersUp(ops, i + 1);
+    auto *other =
+        std::find_if(ops.begin() + next, ops.end(), [&](Operation *op) {
+          auto later = dyn_cast<DecayedDotOp>(op);
+          return later && shareColumns(dot, later);
+        });
+    if (other != ops.end())
+      moveUp(ops, next, other - ops.begin());
+  }
 }
 
 /// Widens what is received right before the first use: until then it is half as
@@ -160,13 +256,6 @@ static bool readsResultOf(Operation *op, Operation *maker) {
   return llvm::any_of(op->getOperands(), [&](Value operand) {
     return operand.getDefiningOp() == maker;
   });
-}
-
-static bool isVectorOp(Operation *op) {
-  auto type = op->getNumResults() == 1
-                  ? dyn_cast<RankedTensorType>(op->getResult(0).getType())
-                  : RankedTensorType();
-  return type && type.getRank() == 1;
 }
 
 /// Of the ops from `first` to `from`, the last product that the one which
@@ -313,10 +402,12 @@ RoleSchedule prism::tile::scheduleRole(const RolePlan &plan, RoleKind role) {
     return scheduleLoads(plan, [](const ChannelPlan &) { return true; });
   const RoleWork &work = role == RoleKind::Chain ? plan.chain : plan.prepare;
   SmallVector<Operation *> ops(work.ops.begin(), work.ops.end());
-  if (role == RoleKind::Chain)
+  if (role == RoleKind::Chain) {
     sortChain(plan, ops);
-  else
+  } else {
     sortPreparation(plan, ops);
+    gatherKeyDecays(ops);
+  }
   sinkWidening(plan, role, ops);
   return addChannels(plan, role, ops);
 }
