@@ -8,6 +8,7 @@ from dataclasses import dataclass
 KEYS = VALUES = 128  # unless a case says otherwise
 GATE_RATE = 1 / 16  # of log-gates: logsigmoid(randn) times that
 ERASES = 2  # of a token of gated_deltaproduct
+NORM_EPSILON = 1e-6
 STEPPED = ("gla", "kda", "rwkv7", "gated_deltaproduct")  # checked against the recurrence step by step, as many key as value heads
 
 
@@ -25,6 +26,7 @@ class Case:
     state: str = "f32"  # what states are between calls; "bf16"
     keys: int = KEYS
     values: int = VALUES
+    inside: bool = False  # norms of keys and queries, and what gates are computed of, are the kernel's work too
 
     @property
     def read_scale(self):
@@ -39,7 +41,8 @@ class Case:
     def name(self):
         ranks = f" L={self.ranks}" if self.model == "prism" else ""
         entry = f" {self.entry}, {self.state} state" if self.entry != "forward" else ""
-        return f"{self.model}{ranks} {self.steps}x{self.sequences} ({self.key_heads},{self.value_heads}){self.size}{entry}"
+        inside = " norms and gates inside" if self.inside else ""
+        return f"{self.model}{ranks} {self.steps}x{self.sequences} ({self.key_heads},{self.value_heads}){self.size}{entry}{inside}"
 
     @property
     def bundle(self):
@@ -47,7 +50,8 @@ class Case:
         ranks = f"_l{self.ranks}" if self.model == "prism" else ""
         entry = f"_{self.entry}_{self.state}" if self.entry != "forward" else ""
         size = self.size.replace(" ", "_").replace("=", "").lower()
-        return f"{self.model}{ranks}_{self.key_heads}_{self.value_heads}{size}{entry}"
+        inside = "_inside" if self.inside else ""
+        return f"{self.model}{ranks}_{self.key_heads}_{self.value_heads}{size}{entry}{inside}"
 
     @property
     def calls(self):
@@ -59,6 +63,7 @@ def forward_cases():
     shapes = [(8192, 1, 16, 32), (32768, 1, 16, 32), (8192, 4, 8, 32), (4096, 8, 16, 16),
               (8192, 1, 2, 8), (32768, 1, 16, 64), (8192, 1, 96, 96), (16384, 2, 16, 16)]
     cases = [Case("gated_deltanet", *shape) for shape in shapes]
+    cases += [Case("gated_deltanet", *shape, inside=True) for shape in shapes[:3]]
     cases += [case for model in ("retnet", "simple_gla", "deltanet", "mamba2") for case in three_shapes(model)]
     return cases + [Case("prism", 8192, 4, 8, 32, ranks) for ranks in (0, 1, 2)]
 
@@ -112,7 +117,7 @@ def small_cases(suite):
         steps = 1 if case.entry == "decode" else 130
         key_heads = 1 if case.model == "mamba2" else 2
         few = Case(case.model, steps, 2, key_heads, 2 if case.model in STEPPED else 4, case.ranks, case.entry, case.state,
-                   case.keys, case.values)
+                   case.keys, case.values, case.inside)
         small[few.name] = few
     return list(small.values())
 
@@ -134,6 +139,10 @@ def spec(case, targets):
     else:
         result["family"] = case.model
         result["options"] = {"scale": case.read_scale}
+        if case.inside:
+            result["options"]["l2norm"] = NORM_EPSILON
+            result["inputs"] = {"A_log": ["Hv"], "dt": ["B", "T", "Hv"], "dt_bias": ["Hv"], "beta_logit": ["B", "T", "Hv"]}
+            result["let"] = {"log_alpha": "-exp(A_log) * softplus(dt + dt_bias)", "beta": "sigmoid(beta_logit)"}
         if case.model == "gated_deltaproduct":
             result["dims"]["M"] = ERASES
         if case.model == "prism":
@@ -142,7 +151,10 @@ def spec(case, targets):
 
 
 def inputs(case, device, seed):
-    """Argument name -> tensor: keys and queries of unit length, log-gates logsigmoid(randn) / 16, 0 in every fourth head."""
+    """Argument name -> tensor: keys and queries of unit length, log-gates logsigmoid(randn) / 16, 0 in every fourth head.
+
+    Where norms and gates are inside, keys and queries of about 11 and what makes gates of the same size.
+    """
     import torch
 
     generator = torch.Generator(device=device).manual_seed(seed)
@@ -152,7 +164,7 @@ def inputs(case, device, seed):
         return torch.randn(*axes, generator=generator, device=device)
 
     def unit(*axes):
-        return torch.nn.functional.normalize(randn(*axes), dim=-1).bfloat16()
+        return (randn(*axes) if case.inside else torch.nn.functional.normalize(randn(*axes), dim=-1)).bfloat16()
 
     heads = torch.arange(case.value_heads, device=device)
 
@@ -165,11 +177,15 @@ def inputs(case, device, seed):
     micro = (ERASES,) if case.model == "gated_deltaproduct" else ()
     result = {"r" if case.model == "rwkv7" else "q": unit(*rows, case.key_heads, case.keys),
               "k": unit(*rows, case.key_heads, *micro, case.keys), "v": randn(*rows, case.value_heads, *micro, case.values).bfloat16()}
-    if case.model in ("gated_deltanet", "simple_gla", "prism", "gated_deltaproduct"):
+    if case.inside:
+        result["A_log"] = torch.where(heads % 4 != 0, torch.full_like(heads, GATE_RATE, dtype=torch.float32).log(), -100.0)
+        result["dt"], result["dt_bias"] = randn(*rows, case.value_heads), randn(case.value_heads) / 8
+        result["beta_logit"] = randn(*rows, case.value_heads)
+    elif case.model in ("gated_deltanet", "simple_gla", "prism", "gated_deltaproduct"):
         result["log_alpha"] = gates()
     if case.model in ("gla", "kda", "rwkv7"):
         result["log_w" if case.model == "rwkv7" else "log_alpha"] = gates(case.keys)
-    if case.model in ("gated_deltanet", "deltanet", "prism", "kda", "gated_deltaproduct"):
+    if case.model in ("gated_deltanet", "deltanet", "prism", "kda", "gated_deltaproduct") and not case.inside:
         result["beta"] = torch.sigmoid(randn(*rows, case.value_heads, *micro))
     if case.model == "rwkv7":
         result["kappa"] = unit(*rows, case.key_heads, case.keys)

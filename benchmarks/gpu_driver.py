@@ -185,14 +185,15 @@ class Driver:
         return function
 
     def encode(self, dtype, found, box, to):
-        """cuTensorMapEncodeTiled in the 128-byte swizzle, zeros outside."""
+        """cuTensorMapEncodeTiled in the swizzle of a box's rows, 32 or 128 bytes, zeros outside."""
         address, extents, strides = found
+        swizzle = {16: 1, 64: 3}[box[0]]
         rank = len(extents)
         box = list(box) + [1] * (rank - len(box))
         code = self.library.cuTensorMapEncodeTiled(
             ctypes.c_void_p(to), {"f16": 6, "bf16": 9}[dtype], rank, ctypes.c_void_p(address),
             (ctypes.c_uint64 * rank)(*extents), (ctypes.c_uint64 * (rank - 1))(*strides),
-            (ctypes.c_uint32 * rank)(*box), (ctypes.c_uint32 * rank)(*[1] * rank), 0, 3, 3, 0)
+            (ctypes.c_uint32 * rank)(*box), (ctypes.c_uint32 * rank)(*[1] * rank), 0, swizzle, 3, 0)
         return code == 0
 
     def launcher(self, folder, entry, info, arrays, sequences, steps):

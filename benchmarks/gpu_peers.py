@@ -32,7 +32,7 @@ def import_part(package, module):
 
 
 def flash_linear_attention(case, x):
-    make = FLA.get(case.model if case.entry == "forward" else f"{case.model} {case.entry}")
+    make = FLA.get(case.model + (f" {case.entry}" if case.entry != "forward" else "") + (" inside" if case.inside else ""))
     if not make or (case.model == "prism" and not case.ranks):
         return {}
     return {"fla": make(x, {"scale": case.read_scale, "output_final_state": True})}
@@ -41,6 +41,17 @@ def flash_linear_attention(case, x):
 def fla_gated_deltanet(x, common):
     from fla.ops.gated_delta_rule import chunk_gated_delta_rule
     return lambda: chunk_gated_delta_rule(x["q"], x["k"], x["v"], x["log_alpha"], x["beta"], **common)
+
+
+def fla_gated_deltanet_inside(x, common):
+    """Norms by its own option; the gates as its layer computes them, in PyTorch, which is timed with the rest."""
+    import torch
+    from fla.ops.gated_delta_rule import chunk_gated_delta_rule
+
+    def run():
+        gates = -x["A_log"].exp() * torch.nn.functional.softplus(x["dt"] + x["dt_bias"])
+        return chunk_gated_delta_rule(x["q"], x["k"], x["v"], gates, x["beta_logit"].sigmoid(), use_qk_l2norm_in_kernel=True, **common)
+    return run
 
 
 def fla_gated_deltanet_decode(x, common):
@@ -123,14 +134,15 @@ def fla_gated_deltaproduct(x, common):
     return lambda: chunk_gated_delta_product(x["q"], k, v, x["log_alpha"], beta.to(k.dtype), count, **common)
 
 
-FLA = {"gated_deltanet": fla_gated_deltanet, "gated_deltanet decode": fla_gated_deltanet_decode, "deltanet": fla_deltanet,
+FLA = {"gated_deltanet": fla_gated_deltanet, "gated_deltanet decode": fla_gated_deltanet_decode,
+       "gated_deltanet inside": fla_gated_deltanet_inside, "deltanet": fla_deltanet,
        "simple_gla": fla_simple_gla, "retnet": fla_retnet, "gla": fla_gla, "kda": fla_kda, "rwkv7": fla_rwkv7,
        "gated_deltaproduct": fla_gated_deltaproduct, "prism": fla_prism}
 
 
 def flash_infer(case, x):
     """Of 0.7.4, whose kernels for Hopper are compiled as they are first called, by CuTe's compiler; no nvcc is needed."""
-    make = FLASH_INFER.get((case.model, case.entry))
+    make = None if case.inside else FLASH_INFER.get((case.model, case.entry))
     return {"flashinfer": make(case, x)} if make else {}
 
 
@@ -191,7 +203,7 @@ FLASH_INFER = {("gated_deltanet", "forward"): flash_infer_gated_deltanet, ("gate
 
 def flash_qla(case, x):
     """Packed sequences in one row, so that it may split each; whether it does, it decides at its first call, which is untimed."""
-    if (case.model, case.entry) != ("gated_deltanet", "forward"):
+    if (case.model, case.entry) != ("gated_deltanet", "forward") or case.inside:
         return {}
     import torch
     from flash_qla import chunk_gated_delta_rule

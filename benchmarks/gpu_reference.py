@@ -9,6 +9,14 @@ the recurrence of models that `chunked` does not cover.
 import torch
 
 
+def computed(x, epsilon):
+    """Inputs of a case with norms and gates inside -> those that the others have, in float64."""
+    unit = lambda t: t * (t.square().sum(-1, keepdim=True) + epsilon).rsqrt()  # noqa: E731
+    a, dt, bias, beta = (x[name].double() for name in ("A_log", "dt", "dt_bias", "beta_logit"))
+    return {"q": unit(x["q"].double()), "k": unit(x["k"].double()), "v": x["v"],
+            "log_alpha": -a.exp() * torch.nn.functional.softplus(dt + bias), "beta": beta.sigmoid()}
+
+
 def factors(x, read_scale):
     """Inputs by name -> (q, k, v, log gates or None, erase strengths or None, scales or None, ranks or None), float64.
 

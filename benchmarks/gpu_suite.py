@@ -41,6 +41,8 @@ def reference(case, x):
     """Float64 outputs and final state; the chunk form where sequences are long, after a look that it is the recurrence."""
     import gpu_reference as math
 
+    if case.inside:
+        x = math.computed(x, gpu_cases.NORM_EPSILON)
     scale = 1.0 if case.model == "mamba2" else case.read_scale
     if case.model in gpu_cases.STEPPED:
         return math.stepped(case, x, scale)

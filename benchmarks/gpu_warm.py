@@ -30,7 +30,7 @@ def warm(cases, jobs):
 
 def distinct(cases):
     """Kernels differ by model, heads and number of sequences; the length is an argument of theirs."""
-    return list({(c.model, c.sequences, c.key_heads, c.value_heads, c.ranks, c.keys, c.values): c for c in cases}.values())
+    return list({(c.model, c.sequences, c.key_heads, c.value_heads, c.ranks, c.keys, c.values, c.inside): c for c in cases}.values())
 
 
 def main():

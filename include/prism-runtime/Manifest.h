@@ -65,8 +65,8 @@ struct PlanInfo {
 };
 
 /// A kernel wants a tensor map of an argument, of boxes of so many steps and
-/// elements, and of so many of the axis before the elements if that is not one
-/// of all arrays (TensorMaps.h).
+/// elements (64, or the 16 that a warp stores), and of so many of the axis
+/// before the elements if that is not one of all arrays (TensorMaps.h).
 struct TensorMapInfo {
   std::string argument;
   int64_t rows = 1, columns = 1, ranks = 1;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Some GPU kernels read boxes of an array by the chip's copy engine, which
-// needs a tensor map of the array: 128 bytes that the driver makes of its
+// Some GPU kernels read and write boxes of an array by the chip's copy engine,
+// which needs a tensor map of the array: 128 bytes that the driver makes of its
 // address, extents and strides. They follow the words in the kernel's
 // parameter, behind a word that says which of them are there (docs/Bundle.md).
 // Where the engine cannot read an array there is none, and the kernel copies by
@@ -21,7 +21,8 @@
 
 namespace prism::runtime {
 
-/// What the driver is told. Axis 0 has no gaps; the strides are bytes.
+/// What the driver is told. Axis 0 has no gaps; the strides are bytes; the
+/// swizzle is that of a box's rows, 32 or 128 bytes.
 struct TensorMap {
   DType dtype = DType::BF16;
   uint64_t address = 0;
@@ -32,7 +33,7 @@ struct TensorMap {
 
 constexpr size_t tensorMapBytes = 128, tensorMapAlignment = 64;
 
-/// The map of an array of the call; nothing where the engine cannot read it: it
+/// The map of an array of the call; nothing where the engine cannot move it: it
 /// is absent or empty, its address or a stride is no multiple of 16 bytes, or a
 /// stride is not above 0.
 std::optional<TensorMap> tensorMapOf(const TensorMapInfo &info,

@@ -31,7 +31,9 @@ void prism::buildTilePrepareTensorCoresPipeline(
     OpPassManager &pm, const TilePrepareTensorCoresOptions &options) {
   OpPassManager &programs = pm.nest<tile::ProgramOp>();
   programs.addPass(tile::createTileInvertSystems());
+  programs.addPass(tile::createTileScaleResults());
   programs.addPass(tile::createTileMoveScales());
+  programs.addPass(tile::createTileJoinScales());
   programs.addPass(tile::createTileTransposeScores());
   tile::TileRoundDotOperandsOptions round;
   round.type = options.type;

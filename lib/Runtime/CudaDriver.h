@@ -38,7 +38,8 @@ constexpr int functionMaxDynamicShared = 8;
 constexpr int jitErrorLogBuffer = 5, jitErrorLogBufferBytes = 6;
 constexpr unsigned streamNonBlocking = 1;
 constexpr int tensorMapFloat16 = 6, tensorMapBfloat16 = 9;
-constexpr int tensorMapSwizzle128 = 3, tensorMapPromote256 = 3;
+constexpr int tensorMapSwizzle32 = 1, tensorMapSwizzle128 = 3;
+constexpr int tensorMapPromote256 = 3;
 // name of the field and function, symbol in the library, parameters
 #define PRISM_CUDA_FUNCTIONS(F)                                                \
   F(cuInit, "cuInit", (unsigned))                                              \

@@ -113,17 +113,19 @@ Result<CUmodule> loadModule(const CudaContext &context,
   return Failure{loaded.error() + (text.empty() ? "" : ": " + text)};
 }
 
-/// One tile's rows of 128 bytes, in the swizzle that products read.
+/// A tile's rows of 128 bytes, in the swizzle that products read, or a warp's
+/// of 32, in that of as many bytes.
 bool encodeTensorMap(const CudaDriver &driver, const TensorMap &map, void *to) {
   static const uint32_t everyElement[5] = {1, 1, 1, 1, 1};
+  int swizzle = map.box[0] * byteSize(map.dtype) == 32 ? tensorMapSwizzle32
+                                                       : tensorMapSwizzle128;
   return driver.cuTensorMapEncodeTiled &&
          driver.cuTensorMapEncodeTiled(
              to,
              map.dtype == DType::BF16 ? tensorMapBfloat16 : tensorMapFloat16,
              map.rank, reinterpret_cast<void *>(map.address),
              map.extents.data(), map.strides.data() + 1, map.box.data(),
-             everyElement, 0, tensorMapSwizzle128, tensorMapPromote256,
-             0) == cudaSuccess;
+             everyElement, 0, swizzle, tensorMapPromote256, 0) == cudaSuccess;
 }
 
 } // namespace

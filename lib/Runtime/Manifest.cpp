@@ -132,8 +132,9 @@ void readCuda(const Node &node, KernelInfo &kernel) {
     kernel.itemsPerBlock = node.integer("items_per_block", 1, 1 << 20);
 }
 
-/// A slab of the kernels' tiles: the 128 bytes that their swizzle permutes.
-constexpr int64_t boxColumns = 64;
+/// Of a slab of the kernels' tiles and of a warp's columns: 128 and 32 bytes,
+/// which a swizzle permutes.
+constexpr int64_t slabColumns = 64, warpColumns = 16;
 constexpr int64_t maxBoxRows = 256, maxTensorMaps = 16;
 
 void readTensorMaps(const Node &node, const EntryInfo &entry,
@@ -146,7 +147,9 @@ void readTensorMaps(const Node &node, const EntryInfo &entry,
     Node name = item.at("argument", "a string");
     map.argument = name.text();
     map.rows = item.integer("rows", 1, maxBoxRows);
-    map.columns = item.integer("columns", boxColumns, boxColumns);
+    map.columns = item.integer("columns", 1, slabColumns);
+    if (map.columns != slabColumns && map.columns != warpColumns)
+      item.at("columns", "").fail("16 or 64");
     if (item.has("ranks"))
       map.ranks = item.integer("ranks", 1, maxBoxRows / map.rows);
     if (!entry.locate(map, intermediates))

@@ -42,7 +42,9 @@ check::InputOptions inputsFor(unsigned seed) {
 void prepareWithoutRounding(OpPassManager &pm) {
   OpPassManager &programs = pm.nest<tile::ProgramOp>();
   programs.addPass(tile::createTileInvertSystems());
+  programs.addPass(tile::createTileScaleResults());
   programs.addPass(tile::createTileMoveScales());
+  programs.addPass(tile::createTileJoinScales());
 }
 
 void expectClose(const std::string &spec, const check::InputOptions &options,
@@ -106,7 +108,8 @@ TEST_P(Examples, Rounded) {
 
 INSTANTIATE_TEST_SUITE_P(All, Examples,
                          testing::Values("linear_attention", "retnet",
-                                         "gated_deltanet", "prism_l1",
+                                         "gated_deltanet", "deltanet",
+                                         "gated_deltanet_gates", "prism_l1",
                                          "prism_l2", "nameless"),
                          [](const testing::TestParamInfo<const char *> &info) {
                            return std::string(info.param);

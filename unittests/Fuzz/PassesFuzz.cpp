@@ -49,7 +49,9 @@ static constexpr const char *kPasses[] = {
     "prism-tile-prepare-tensor-cores",
     "convert-tile-to-cpu",
     "scan-recurrence-to-prefix",
-    "tile.program(tile-transpose-scores)"};
+    "tile.program(tile-transpose-scores)",
+    "tile.program(tile-scale-results)",
+    "tile.program(tile-join-scales)"};
 
 /// A byte of an input picks one: new ones go to the end.
 static constexpr const char *kExamples[] = {"linear_attention.json",

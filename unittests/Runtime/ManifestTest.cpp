@@ -125,8 +125,13 @@ TEST(Manifest, SaysWhatIsWrong) {
       {"\"items_per_block\": 4",
        "\"tensor_maps\": [{ \"argument\": \"x\", \"rows\": 64, \"columns\": 32 "
        "}]",
-       "/entries/0/kernels/3/tensor_maps/0/columns: expected an integer from "
-       "64 to 64, found 32"},
+       "/entries/0/kernels/3/tensor_maps/0/columns: expected 16 or 64, found "
+       "32"},
+      {"\"items_per_block\": 4",
+       "\"tensor_maps\": [{ \"argument\": \"x\", \"rows\": 64, \"columns\": 65 "
+       "}]",
+       "/entries/0/kernels/3/tensor_maps/0/columns: expected an integer from 1 "
+       "to 64, found 65"},
       {"\"items_per_block\": 4", "\"tensor_maps\": 3",
        "/entries/0/kernels/3/tensor_maps: expected an array, found 3"},
       {"\"schedule\": \"chunk\" }", "\"schedule\": \"chnk\" }",
@@ -250,15 +255,17 @@ TEST(Manifest, TensorMaps) {
                "\"x\", \"role\": \"input\", \"dtype\": \"bf16\"");
   text.replace(text.find(four), four.size(),
                "\"tensor_maps\": [{ \"argument\": \"x\", \"rows\": 32, "
-               "\"columns\": 64 }]");
+               "\"columns\": 64 }, { \"argument\": \"x\", \"rows\": 32, "
+               "\"columns\": 16 }]");
   Result<Manifest> manifest = parseManifest(text, "m");
   ASSERT_TRUE(manifest) << manifest.error();
   const std::vector<TensorMapInfo> &maps =
       manifest->entries[0].kernels[3].tensorMaps;
-  ASSERT_EQ(maps.size(), 1u);
+  ASSERT_EQ(maps.size(), 2u);
   EXPECT_EQ(maps[0].argument, "x");
   EXPECT_EQ(maps[0].rows, 32);
   EXPECT_EQ(maps[0].columns, 64);
+  EXPECT_EQ(maps[1].columns, 16);
   EXPECT_EQ(maps[0].info.axes, "bthv");
   EXPECT_EQ(maps[0].pointerWord, 0u);
   EXPECT_EQ(maps[0].strideWord, 8u);

@@ -170,12 +170,13 @@ TEST_F(Maps, BehindTheWords) {
 TEST_F(Maps, ThePlayerHasTheDriverMakeThem) {
   FakeCuda *fake = freshFakeCuda();
   ASSERT_TRUE(fake) << dlerror();
-  fake->parameterBytes = 256;
+  fake->parameterBytes = 384;
   TempFolder folder;
   writeFile(folder / "k.cubin", "CUBIN 90a");
   KernelInfo kernel = testEntry().kernels[3];
-  kernel.tensorMaps = {{"x", 16, 64}};
-  ASSERT_TRUE(timeFirst.locate(kernel.tensorMaps[0]));
+  kernel.tensorMaps = {{"x", 16, 64}, {"x", 16, 16}};
+  for (TensorMapInfo &map : kernel.tensorMaps)
+    ASSERT_TRUE(timeFirst.locate(map));
   {
     Result<CudaDevice> device = CudaDevice::open(0, PRISM_TEST_DRIVER);
     Result<CudaKernel> loaded = device->loadKernel(folder.path(), kernel);
@@ -183,14 +184,32 @@ TEST_F(Maps, ThePlayerHasTheDriverMakeThem) {
     Array x{base, DType::BF16, {3, 100, 2, 40}, {}};
     Result<Call> call = bindCall(timeFirst, {{"x", x}});
     ASSERT_TRUE(device->launch(*loaded, *call));
-    EXPECT_EQ(fake->wordCount, 32);
-    EXPECT_EQ(fake->words[9], 1u);
-    // What the stand-in was told it wrote into the map.
+    EXPECT_EQ(fake->wordCount, 48);
+    EXPECT_EQ(fake->words[9], 3u);
+    // What the stand-in was told it wrote into the maps.
     std::vector<uint64_t> told(fake->words + 16, fake->words + 32);
-    EXPECT_EQ(told,
-              (std::vector<uint64_t>{9, 4, uint64_t(1) << 30, 40, 100, 3, 2,
-                                     160, 16000, 80, 64 | uint64_t(16) << 32,
-                                     1 | uint64_t(1) << 32, 0, 3, 3, 0}));
+    std::vector<uint64_t> expected = {9,
+                                      4,
+                                      uint64_t(1) << 30,
+                                      40,
+                                      100,
+                                      3,
+                                      2,
+                                      160,
+                                      16000,
+                                      80,
+                                      64 | uint64_t(16) << 32,
+                                      1 | uint64_t(1) << 32,
+                                      0,
+                                      3,
+                                      3,
+                                      0};
+    EXPECT_EQ(told, expected);
+    // Rows of 32 bytes, in the swizzle of as many.
+    told.assign(fake->words + 32, fake->words + 48);
+    expected[10] = 16 | uint64_t(16) << 32;
+    expected[13] = 1;
+    EXPECT_EQ(told, expected);
     fake->encodeResult = 1;
     ASSERT_TRUE(device->launch(*loaded, *call));
     EXPECT_EQ(fake->words[9], 0u) << "a map that the driver refuses";
@@ -200,7 +219,7 @@ TEST_F(Maps, ThePlayerHasTheDriverMakeThem) {
     fake->parameterBytes = 200;
     Result<CudaKernel> other = device->loadKernel(folder.path(), kernel);
     EXPECT_EQ(device->launch(*other, *call).error(),
-              "the call's words and tensor maps take 256 bytes, kernel 'k90' "
+              "the call's words and tensor maps take 384 bytes, kernel 'k90' "
               "expects 200");
   }
   EXPECT_EQ(fake->modules, 0);

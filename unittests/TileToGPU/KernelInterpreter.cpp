@@ -30,5 +30,6 @@ bool KernelInterpreter::runBlock(int64_t block, ArrayRef<uint64_t> words,
   machine.run(words);
   fault = machine.error();
   boxes += machine.boxes.countIssued();
+  storedBoxes += machine.stores.countIssued();
   return fault.empty();
 }

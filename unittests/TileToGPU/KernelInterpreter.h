@@ -39,11 +39,13 @@ public:
                 int64_t gridSize = 1);
   const std::string &error() const { return fault; }
   int64_t blocksOfCluster() const { return cluster; }
+  /// Boxes that were loaded, and that were stored.
   int64_t countBoxes() const { return boxes; }
+  int64_t countStoredBoxes() const { return storedBoxes; }
 
 private:
   Program program;
-  int64_t threads, sharedBytes, cluster = 1, boxes = 0;
+  int64_t threads, sharedBytes, cluster = 1, boxes = 0, storedBoxes = 0;
   InterpreterOptions options;
   std::vector<std::pair<uint64_t, size_t>> ranges;
   std::string fault;

@@ -58,7 +58,9 @@ public:
     } else {
       OpPassManager &programs = pm.nest<tile::ProgramOp>();
       programs.addPass(tile::createTileInvertSystems());
+      programs.addPass(tile::createTileScaleResults());
       programs.addPass(tile::createTileMoveScales());
+      programs.addPass(tile::createTileJoinScales());
     }
     EXPECT_TRUE(succeeded(pm.run(*module)));
     return module;

@@ -291,7 +291,7 @@ KernelBuilder::Access KernelBuilder::locate(unsigned i, const Item &item,
     } else if (letter == 'h') {
       advance(headOf(argument, item));
     } else if (letter == 't') {
-      advance(firstRow);
+      advance(own(firstRow));
       time = stride;
     } else if (isIntermediate && letter == 's') {
       if (item.segment)
@@ -444,6 +444,19 @@ Value KernelBuilder::hasTensorMaps(uint64_t bits) {
   Value wanted = b.i64(int64_t(bits));
   Value there = arith::AndIOp::create(b, word(flagsWord), wanted);
   return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, there, wanted);
+}
+
+/// Behind the last row of a packed sequence lies the next one.
+Value KernelBuilder::isOfOneSequence(const Slice &slice) {
+  if (!isPacked)
+    return {};
+  Value end =
+      b.add(b.wide(scalars.lookup(slice.offsets[0])), b.i64(slice.steps()));
+  Value isWhole =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::sle, end, steps);
+  Value isAlone =
+      arith::XOrIOp::create(b, isPacked, b.integer(b.getI1Type(), 1));
+  return arith::OrIOp::create(b, isWhole, isAlone);
 }
 
 Value KernelBuilder::tensorMap(int64_t map, Value zero) {

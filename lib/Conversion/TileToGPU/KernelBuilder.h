@@ -139,6 +139,9 @@ public:
   /// lies, !llvm.ptr; and its coordinates of an element of this item, of which
   /// `row` and `column` are indices on the view's axes, i64.
   mlir::Value hasTensorMaps(uint64_t bits);
+  /// Whether the rows of a slice's box are the sequence's, or such as the array
+  /// does not have, i1; null where they always are.
+  mlir::Value isOfOneSequence(const Slice &slice);
   mlir::Value tensorMap(int64_t map, mlir::Value zero);
   llvm::SmallVector<mlir::Value> mapCoordinates(const Slice &slice,
                                                 mlir::Value row,

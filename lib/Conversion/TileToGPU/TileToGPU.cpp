@@ -164,7 +164,7 @@ static GPUKernelInfo emitRoleKernel(ProgramOp program, RolesPlan &plan,
   for (const TensorMap &map : plan.maps.all())
     info.tensorMaps.push_back(
         {program.getArgument_(map.argument).getName().str(), map.rows,
-         kSlabColumns, map.ranks});
+         map.columns, map.ranks});
   // Without it ptxas does not know how many registers a thread starts with,
   // unless all 65536 go to the threads evenly, and ignores setmaxnreg (C7508).
   function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
@@ -228,9 +228,11 @@ int64_t prism::tiletogpu::rolesScratchBytes(int64_t valueBlock,
                                             int64_t decayedKeys, bool isLeast) {
   int64_t prepare =
       isLeast ? kLeastScratchOfPreparation : kScratchOfPreparation;
+  int64_t chainWarps =
+      kWarpsOfGroup * llvm::divideCeil(valueBlock, kRowsOfGroup);
   return (prepare + scratchOfKeyDecays(decayedKeys, isLeast)) * prepareTeams +
-         kScratchOfChainWarp * kWarpsOfGroup *
-             llvm::divideCeil(valueBlock, kRowsOfGroup);
+         Staged{kRowsOfGroup}.bytes() * chainWarps +
+         (chainWarps ? Staged::kAlignment : 0);
 }
 
 FailureOr<int64_t> prism::tiletogpu::estimateSharedBytes(ProgramOp program) {

@@ -10,33 +10,71 @@ using namespace mlir;
 using namespace prism::test;
 using llvm::Twine;
 
-/// A row of a box, and what the swizzle permutes in it.
-static constexpr unsigned kRowBytes = 128, kPieceBytes = 16;
+/// What the swizzle permutes.
+static constexpr unsigned kPieceBytes = 16;
+static constexpr unsigned kAlignment = 128;
 
 //===----------------------------------------------------------------------===//
-// The engine
+// Boxes
 //===----------------------------------------------------------------------===//
 
-uint64_t BoxQueue::Box::bytes() const {
+static uint64_t rowBytesOf(const TensorMap &map) { return 2 * map.box[0]; }
+
+static uint64_t bytesOfBox(const TensorMap &map) {
   uint64_t bytes = 2;
   for (unsigned axis = 0; axis < map.rank; ++axis)
     bytes *= map.box[axis];
   return bytes;
 }
 
-/// PTX ISA, "Swizzling Modes": bits 4-6 of an address by its bits 7-9.
-static uint64_t swizzle(uint64_t address) {
-  return address ^ ((address >> 3) & 0x70);
+/// PTX ISA, "Swizzling Modes": of 128 bytes bits 4-6 of an address by its bits
+/// 7-9, of 32 bytes bit 4 by bit 7.
+static uint64_t swizzle(uint64_t address, const TensorMap &map) {
+  return address ^ ((address >> 3) & (rowBytesOf(map) - kPieceBytes));
 }
+
+/// Where in the array a piece of a box lies.
+static Coordinates placeOf(const TensorMap &map, const Coordinates &first,
+                           uint64_t byte) {
+  Coordinates at = first;
+  at[0] += int32_t(byte % rowBytesOf(map) / 2);
+  uint64_t row = byte / rowBytesOf(map);
+  for (unsigned axis = 1; axis < map.rank; ++axis) {
+    at[axis] += int32_t(row % map.box[axis]);
+    row /= map.box[axis];
+  }
+  return at;
+}
+
+/// Runs `f(address, offset)` for those of the piece's elements that are inside
+/// the array: where they lie there, and in the piece.
+template <typename F>
+static void forElements(const TensorMap &map, const Coordinates &at, F f) {
+  uint64_t address = map.address;
+  for (unsigned axis = 1; axis < map.rank; ++axis) {
+    if (at[axis] < 0 || uint32_t(at[axis]) >= map.extents[axis])
+      return;
+    address += at[axis] * map.strides[axis];
+  }
+  for (unsigned i = 0; i < kPieceBytes / 2; ++i) {
+    int64_t element = int64_t(at[0]) + i;
+    if (element >= 0 && element < map.extents[0])
+      f(address + 2 * element, 2 * i);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// To shared memory
+//===----------------------------------------------------------------------===//
 
 void BoxQueue::issue(unsigned thread, uint64_t to, const TensorMap &map,
                      const Coordinates &first, uint64_t barrier) {
   Box box{thread, to, barrier, map, first};
-  if (to % kRowBytes)
+  if (to % kAlignment)
     return machine.fail("a box to an address that 128 does not divide");
   if (!machine.barriers.find(barrier, thread))
     return;
-  for (uint64_t at = 0; at < box.bytes() && !machine.hasFailed();
+  for (uint64_t at = 0; at < bytesOfBox(map) && !machine.hasFailed();
        at += kPieceBytes)
     machine.shared.beginBox(to + at, kPieceBytes, thread);
   if (machine.hasFailed())
@@ -48,38 +86,20 @@ void BoxQueue::issue(unsigned thread, uint64_t to, const TensorMap &map,
     land(box);
 }
 
-/// 16 bytes from `at` on along axis 0; outside the array they are zero.
-void BoxQueue::fetchPiece(const Box &box, const Coordinates &at,
-                          uint8_t *data) {
-  uint64_t address = box.map.address;
-  for (unsigned axis = 1; axis < box.map.rank; ++axis) {
-    if (at[axis] < 0 || uint32_t(at[axis]) >= box.map.extents[axis])
-      return;
-    address += at[axis] * box.map.strides[axis];
-  }
-  for (unsigned i = 0; i < kPieceBytes / 2; ++i) {
-    int64_t element = int64_t(at[0]) + i;
-    if (element >= 0 && element < box.map.extents[0])
-      machine.loadGlobal(address + 2 * element, 2, data + 2 * i, box.thread);
-  }
-}
-
+/// What lies outside the array is zero.
 void BoxQueue::land(const Box &box) {
   Moment moment =
       machine.clocks.tickAgent(machine.clocks.boxAgent(box.thread / 32));
-  for (uint64_t byte = 0; byte < box.bytes(); byte += kPieceBytes) {
-    Coordinates at = box.first;
-    at[0] += int32_t(byte % kRowBytes / 2);
-    uint64_t row = byte / kRowBytes;
-    for (unsigned axis = 1; axis < box.map.rank; ++axis) {
-      at[axis] += int32_t(row % box.map.box[axis]);
-      row /= box.map.box[axis];
-    }
+  uint64_t bytes = bytesOfBox(box.map);
+  for (uint64_t byte = 0; byte < bytes; byte += kPieceBytes) {
     uint8_t data[kPieceBytes] = {};
-    fetchPiece(box, at, data);
+    forElements(box.map, placeOf(box.map, box.first, byte),
+                [&](uint64_t address, unsigned offset) {
+                  machine.loadGlobal(address, 2, data + offset, box.thread);
+                });
     if (machine.hasFailed())
       return;
-    uint64_t to = swizzle(box.to + byte);
+    uint64_t to = swizzle(box.to + byte, box.map);
     machine.shared.land(to, kPieceBytes, data);
     machine.shared.endCopy(to, kPieceBytes, moment);
   }
@@ -88,7 +108,7 @@ void BoxQueue::land(const Box &box) {
     return;
   Clock release(machine.clocks.countAgents());
   release[moment.agent] = moment.clock;
-  machine.barriers.completeBytes(*object, int64_t(box.bytes()), release);
+  machine.barriers.completeBytes(*object, int64_t(bytes), release);
   ++machine.events;
 }
 
@@ -102,7 +122,82 @@ bool BoxQueue::landOne() {
 }
 
 //===----------------------------------------------------------------------===//
-// The instruction
+// To global memory
+//===----------------------------------------------------------------------===//
+
+void StoreQueue::issue(unsigned thread, uint64_t from, const TensorMap &map,
+                       const Coordinates &first) {
+  if (from % kAlignment)
+    return machine.fail("a box from an address that 128 does not divide");
+  for (uint64_t at = 0; at < bytesOfBox(map) && !machine.hasFailed();
+       at += kPieceBytes)
+    machine.shared.beginRead(from + at, kPieceBytes, thread);
+  if (machine.hasFailed())
+    return;
+  ++issued;
+  Moment written =
+      machine.clocks.tickAgent(machine.clocks.storeAgent(thread / 32));
+  Box box{from, map, first, written, kOpen};
+  if (!isLate)
+    write(box, thread);
+  queues[thread].boxes.push_back(box);
+}
+
+/// Nothing goes where the array is not.
+void StoreQueue::write(const Box &box, unsigned thread) {
+  for (uint64_t byte = 0; byte < bytesOfBox(box.map); byte += kPieceBytes) {
+    const uint8_t *data =
+        machine.shared.peek(swizzle(box.from + byte, box.map));
+    forElements(box.map, placeOf(box.map, box.first, byte),
+                [&](uint64_t address, unsigned offset) {
+                  machine.storeGlobal(address, 2, data + offset, thread,
+                                      box.written);
+                });
+  }
+}
+
+void StoreQueue::commit(unsigned thread) {
+  Queue &queue = queues[thread];
+  for (Box &box : queue.boxes)
+    if (box.group == kOpen)
+      box.group = queue.committed;
+  ++queue.committed;
+}
+
+void StoreQueue::endRead(Box &box, unsigned thread) {
+  if (box.isRead)
+    return;
+  if (isLate)
+    write(box, thread);
+  for (uint64_t at = 0; at < bytesOfBox(box.map); at += kPieceBytes)
+    machine.shared.endRead(box.from + at, kPieceBytes, thread);
+  box.isRead = true;
+}
+
+void StoreQueue::wait(unsigned thread, uint32_t left, bool readsOnly) {
+  Queue &queue = queues[thread];
+  uint32_t end = queue.committed > left ? queue.committed - left : 0;
+  std::vector<Box> remaining;
+  for (Box &box : queue.boxes) {
+    bool isAwaited = box.group < end; // kOpen is not
+    if (isAwaited)
+      endRead(box, thread);
+    if (isAwaited && !readsOnly)
+      machine.clocks.acquire(thread, box.written);
+    else
+      remaining.push_back(box);
+  }
+  queue.boxes = std::move(remaining);
+}
+
+bool StoreQueue::isEmpty() const {
+  return llvm::all_of(queues, [](const Queue &queue) {
+    return llvm::all_of(queue.boxes, [](const Box &box) { return box.isRead; });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// The instructions
 //===----------------------------------------------------------------------===//
 
 static std::optional<TensorMap> findMap(Machine &machine, uint64_t address) {
@@ -114,37 +209,34 @@ static std::optional<TensorMap> findMap(Machine &machine, uint64_t address) {
   }
   TensorMap map;
   std::memcpy(&map, bytes, sizeof(map));
-  if (map.magic == TensorMap::kMagic && map.box[0] * 2 == kRowBytes)
+  if (map.magic == TensorMap::kMagic &&
+      (rowBytesOf(map) == 32 || rowBytesOf(map) == 128))
     return map;
   machine.fail("a box by a tensor map that the call does not have");
   return std::nullopt;
 }
 
-bool prism::test::decodeBox(Decoder &decoder, Operation *op) {
-  if (auto cast = dyn_cast<LLVM::AddrSpaceCastOp>(op)) {
-    auto spaceOf = [](Value pointer) {
-      return mlir::cast<LLVM::LLVMPointerType>(pointer.getType())
-          .getAddressSpace();
-    };
-    // Shared memory of this block, as that of its cluster.
-    if (spaceOf(cast.getArg()) != 3 || spaceOf(cast.getRes()) != 7)
-      return false;
-    decoder.bind(cast, decoder.of(cast.getArg()));
-    return true;
+namespace {
+/// A lane's map and coordinates.
+struct Operands {
+  uint32_t map;
+  Registers coordinates;
+
+  template <typename Box> Operands(Decoder &decoder, Box box) {
+    map = decoder.scalar(box.getTmaDescriptor());
+    for (Value coordinate : box.getCoordinates())
+      coordinates.push_back(decoder.scalar(coordinate));
   }
-  auto box = dyn_cast<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(op);
-  if (!box || box.getMode() != NVVM::TMALoadMode::TILE ||
-      !box.getIm2colOffsets().empty() || box.getMulticastMask() ||
-      box.getL2CacheHint() || box.getPredicate())
-    return false;
-  uint32_t to = decoder.scalar(box.getDstMem()),
-           map = decoder.scalar(box.getTmaDescriptor()),
-           barrier = decoder.scalar(box.getMbar());
-  Registers coordinates, reads = {to, map, barrier};
-  for (Value coordinate : box.getCoordinates())
-    coordinates.push_back(decoder.scalar(coordinate));
-  reads.append(coordinates);
-  decoder.emit(reads, {}, [=](Machine &machine, Warp &warp) {
+
+  Registers with(ArrayRef<uint32_t> others) const {
+    Registers all = coordinates;
+    all.push_back(map);
+    all.append(others.begin(), others.end());
+    return all;
+  }
+
+  /// Runs `f(lane, map, first)` for each running lane.
+  template <typename F> void forBoxes(Machine &machine, Warp &warp, F f) const {
     forLanes(warp.mask, [&](unsigned lane) {
       if (machine.hasFailed())
         return;
@@ -155,13 +247,87 @@ bool prism::test::decodeBox(Decoder &decoder, Operation *op) {
         return machine.fail("a box of " + Twine(coordinates.size()) +
                             " coordinates in an array of " +
                             Twine(found->rank) + " axes");
-      BoxQueue::Coordinates first = {};
+      Coordinates first = {};
       for (size_t axis = 0; axis < coordinates.size(); ++axis)
         first[axis] = int32_t(warp.lane(coordinates[axis])[lane]);
-      machine.boxes.issue(warp.thread(lane), warp.lane(to)[lane], *found, first,
-                          warp.lane(barrier)[lane]);
+      f(lane, *found, first);
     });
     ++machine.events;
+  }
+};
+} // namespace
+
+static bool decodeLoad(Decoder &decoder, Operation *op) {
+  auto box = dyn_cast<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(op);
+  if (!box || box.getMode() != NVVM::TMALoadMode::TILE ||
+      !box.getIm2colOffsets().empty() || box.getMulticastMask() ||
+      box.getL2CacheHint() || box.getPredicate())
+    return false;
+  uint32_t to = decoder.scalar(box.getDstMem()),
+           barrier = decoder.scalar(box.getMbar());
+  Operands operands(decoder, box);
+  decoder.emit(
+      operands.with({to, barrier}), {}, [=](Machine &machine, Warp &warp) {
+        operands.forBoxes(
+            machine, warp,
+            [&](unsigned lane, const TensorMap &map, const Coordinates &first) {
+              machine.boxes.issue(warp.thread(lane), warp.lane(to)[lane], map,
+                                  first, warp.lane(barrier)[lane]);
+            });
+      });
+  return true;
+}
+
+static bool decodeStore(Decoder &decoder, Operation *op) {
+  auto box = dyn_cast<NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp>(op);
+  if (!box || box.getMode() != NVVM::TMAStoreMode::TILE ||
+      box.getL2CacheHint() || box.getPredicate())
+    return false;
+  uint32_t from = decoder.scalar(box.getSrcMem());
+  Operands operands(decoder, box);
+  decoder.emit(operands.with({from}), {}, [=](Machine &machine, Warp &warp) {
+    operands.forBoxes(
+        machine, warp,
+        [&](unsigned lane, const TensorMap &map, const Coordinates &first) {
+          machine.stores.issue(warp.thread(lane), warp.lane(from)[lane], map,
+                               first);
+        });
   });
   return true;
+}
+
+/// Groups of what each thread had stored.
+static bool decodeGroup(Decoder &decoder, Operation *op) {
+  auto wait = dyn_cast<NVVM::CpAsyncBulkWaitGroupOp>(op);
+  if (!wait && !isa<NVVM::CpAsyncBulkCommitGroupOp>(op))
+    return false;
+  bool waits = bool(wait), readsOnly = wait && wait.getRead();
+  uint32_t left = wait ? uint32_t(wait.getGroup()) : 0;
+  decoder.emit({}, {}, [=](Machine &machine, Warp &warp) {
+    forLanes(warp.mask, [&](unsigned lane) {
+      if (waits)
+        machine.stores.wait(warp.thread(lane), left, readsOnly);
+      else
+        machine.stores.commit(warp.thread(lane));
+    });
+  });
+  return true;
+}
+
+/// Shared memory of this block, as that of its cluster.
+static bool decodeCast(Decoder &decoder, Operation *op) {
+  auto cast = dyn_cast<LLVM::AddrSpaceCastOp>(op);
+  auto spaceOf = [](Value pointer) {
+    return mlir::cast<LLVM::LLVMPointerType>(pointer.getType())
+        .getAddressSpace();
+  };
+  if (!cast || spaceOf(cast.getArg()) != 3 || spaceOf(cast.getRes()) != 7)
+    return false;
+  decoder.bind(cast, decoder.of(cast.getArg()));
+  return true;
+}
+
+bool prism::test::decodeBox(Decoder &decoder, Operation *op) {
+  return decodeCast(decoder, op) || decodeLoad(decoder, op) ||
+         decodeStore(decoder, op) || decodeGroup(decoder, op);
 }

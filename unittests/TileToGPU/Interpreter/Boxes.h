@@ -6,6 +6,10 @@
 // an engine writes it, past all threads, and counts its bytes down on an
 // mbarrier. Nothing else tells when it has landed.
 //
+// From shared to global memory: the engine reads the box when it likes, until
+// the thread that issued it has waited for its group; and what it writes is
+// known to nobody before that thread has waited for more than the reads.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef PRISM_UNITTESTS_TILETOGPU_INTERPRETER_BOXES_H
@@ -19,11 +23,12 @@ namespace prism::test {
 
 class Machine;
 
+using Coordinates = std::array<int32_t, TensorMap::kAxes>;
+
 class BoxQueue {
 public:
   BoxQueue(Machine &machine, bool isLate) : machine(machine), isLate(isLate) {}
 
-  using Coordinates = std::array<int32_t, TensorMap::kAxes>;
   void issue(unsigned thread, uint64_t to, const TensorMap &map,
              const Coordinates &first, uint64_t barrier);
   /// Lands the box issued last; false if none is left.
@@ -37,14 +42,49 @@ private:
     uint64_t to, barrier;
     TensorMap map;
     Coordinates first;
-    uint64_t bytes() const;
   };
   void land(const Box &box);
-  void fetchPiece(const Box &box, const Coordinates &at, uint8_t *data);
 
   Machine &machine;
   bool isLate;
   std::vector<Box> boxes;
+  int64_t issued = 0;
+};
+
+class StoreQueue {
+public:
+  StoreQueue(Machine &machine, unsigned threads, bool isLate)
+      : machine(machine), isLate(isLate), queues(threads) {}
+
+  void issue(unsigned thread, uint64_t from, const TensorMap &map,
+             const Coordinates &first);
+  void commit(unsigned thread);
+  /// All committed groups but the last `left` have read, or ended altogether.
+  void wait(unsigned thread, uint32_t left, bool readsOnly);
+  /// Whether all have been read.
+  bool isEmpty() const;
+  int64_t countIssued() const { return issued; }
+
+private:
+  struct Box {
+    uint64_t from;
+    TensorMap map;
+    Coordinates first;
+    Moment written; ///< when it is
+    uint32_t group; ///< kOpen until committed
+    bool isRead = false;
+  };
+  static constexpr uint32_t kOpen = ~0u;
+  struct Queue {
+    std::vector<Box> boxes;
+    uint32_t committed = 0;
+  };
+  void write(const Box &box, unsigned thread);
+  void endRead(Box &box, unsigned thread);
+
+  Machine &machine;
+  bool isLate;
+  std::vector<Queue> queues;
   int64_t issued = 0;
 };
 

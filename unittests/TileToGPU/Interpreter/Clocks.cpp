@@ -8,7 +8,7 @@
 using namespace prism::test;
 
 Clocks::Clocks(unsigned threads)
-    : threads(threads), warps((threads + 31) / 32), agents(threads + 3 * warps),
+    : threads(threads), warps((threads + 31) / 32), agents(threads + 4 * warps),
       rows(size_t(threads) * agents), own(agents), fences(threads),
       atFence(threads, Clock(warps)) {
   for (unsigned thread = 0; thread < threads; ++thread)

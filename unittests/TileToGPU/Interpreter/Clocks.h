@@ -3,10 +3,11 @@
 //===----------------------------------------------------------------------===//
 //
 // Everything that touches memory on its own account is an *agent*: each thread,
-// and for each warp its copies that an mbarrier tracks, its share of a wgmma
-// and the boxes that it issued. An agent's clock counts its releases. A
-// thread's row says up to which clock it knows each agent, so whether an access
-// happened before it is one comparison, in whatever order the threads were run.
+// and for each warp its copies that an mbarrier tracks, its share of a wgmma,
+// the boxes that it had loaded and those that it had stored. An agent's clock
+// counts its releases. A thread's row says up to which clock it knows each
+// agent, so whether an access happened before it is one comparison, in whatever
+// order the threads were run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,8 +35,13 @@ public:
   unsigned copyAgent(unsigned warp) const { return threads + warp; }
   unsigned wgmmaAgent(unsigned warp) const { return threads + warps + warp; }
   unsigned boxAgent(unsigned warp) const { return threads + 2 * warps + warp; }
+  unsigned storeAgent(unsigned warp) const {
+    return threads + 3 * warps + warp;
+  }
   bool isThread(unsigned agent) const { return agent < threads; }
-  bool isBox(unsigned agent) const { return agent >= boxAgent(0); }
+  bool isBox(unsigned agent) const {
+    return agent >= boxAgent(0) && agent < storeAgent(0);
+  }
 
   const uint32_t *row(unsigned thread) const { return &rows[thread * agents]; }
   Moment now(unsigned thread) const {

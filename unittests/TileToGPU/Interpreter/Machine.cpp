@@ -21,6 +21,8 @@ Machine::Machine(const Program &program, unsigned threadsOfBlock,
       copies(*this, threads,
              options.copies == InterpreterOptions::Copies::Late),
       boxes(*this, options.copies == InterpreterOptions::Copies::Late),
+      stores(*this, threads,
+             options.copies == InterpreterOptions::Copies::Late),
       messages(*this, options.copies == InterpreterOptions::Copies::Late),
       warps((threads + 31) / 32), shapes((threads + 127) / 128),
       random(options.seed) {
@@ -71,6 +73,11 @@ bool Machine::isAllowed(uint64_t address, unsigned bytes) const {
   return false;
 }
 
+std::string Machine::nameOf(unsigned agent) const {
+  return clocks.isThread(agent) ? "thread " + std::to_string(agent)
+                                : "a box that was stored";
+}
+
 void Machine::loadGlobal(uint64_t address, unsigned bytes, void *to,
                          unsigned thread) {
   if (!isAllowed(address, bytes))
@@ -79,21 +86,21 @@ void Machine::loadGlobal(uint64_t address, unsigned bytes, void *to,
     if (auto it = written.find(at);
         it != written.end() && !clocks.knows(thread, it->second))
       return fail("missing barrier: thread " + Twine(thread) +
-                  " reads global memory that thread " +
-                  Twine(it->second.agent) + " wrote");
+                  " reads global memory that " + nameOf(it->second.agent) +
+                  " wrote");
   std::memcpy(to, reinterpret_cast<const void *>(address), bytes);
 }
 
 void Machine::storeGlobal(uint64_t address, unsigned bytes, const void *from,
-                          unsigned thread) {
+                          unsigned thread, std::optional<Moment> as) {
   if (!isAllowed(address, bytes))
     return fail("global write out of bounds by thread " + Twine(thread));
   for (uint64_t at = address / 2; 2 * at < address + bytes; ++at) {
     Moment &writer = written[at];
     if (!clocks.knows(thread, writer))
-      return fail("missing barrier: threads " + Twine(writer.agent) + " and " +
+      return fail("missing barrier: " + nameOf(writer.agent) + " and thread " +
                   Twine(thread) + " write the same global memory");
-    writer = clocks.now(thread);
+    writer = as.value_or(clocks.now(thread));
   }
   std::memcpy(reinterpret_cast<void *>(address), from, bytes);
 }
@@ -236,6 +243,8 @@ void Machine::run(llvm::ArrayRef<uint64_t> words) {
     }
     if (!isAlive && !(boxes.isEmpty() && messages.isEmpty()))
       fail("the block ends while a copy is on its way to it");
+    if (!isAlive && !stores.isEmpty())
+      fail("the block ends while a box is being stored from it");
     if (!isAlive || hasFailed())
       return;
     idle = hasProgress ? 0 : idle + 1;

@@ -22,6 +22,7 @@
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/bit.h"
+#include <optional>
 #include <random>
 #include <unordered_map>
 
@@ -125,8 +126,9 @@ public:
   Gathering gather(Warp &warp);
 
   void loadGlobal(uint64_t address, unsigned bytes, void *to, unsigned thread);
+  /// `as`: what the write is known by, if not by what `thread` does now.
   void storeGlobal(uint64_t address, unsigned bytes, const void *from,
-                   unsigned thread);
+                   unsigned thread, std::optional<Moment> as = std::nullopt);
   void loadParameter(uint64_t address, unsigned bytes, void *to);
   /// Null if that is outside.
   const void *parameterAt(uint64_t address, unsigned bytes) const;
@@ -140,6 +142,7 @@ public:
   Barriers barriers;
   CopyQueue copies;
   BoxQueue boxes;
+  StoreQueue stores;
   MessageQueue messages;
   std::vector<Warp> warps;
   std::vector<std::vector<uint16_t>> shapes; ///< N of each group's wgmmas
@@ -155,6 +158,7 @@ private:
   void start(Warp &warp, llvm::ArrayRef<uint64_t> words);
   void reportDeadlock();
   bool isAllowed(uint64_t address, unsigned bytes) const;
+  std::string nameOf(unsigned agent) const;
 
   llvm::ArrayRef<uint64_t> parameter;
   /// Who wrote which two bytes of global memory.

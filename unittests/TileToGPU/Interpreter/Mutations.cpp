@@ -17,7 +17,8 @@ std::vector<Operation *> prism::test::synchronisationsOf(Operation *root) {
             NVVM::MBarrierTryWaitParityOp, NVVM::CpAsyncCommitGroupOp,
             NVVM::CpAsyncWaitGroupOp, NVVM::CpAsyncMBarrierArriveOp,
             NVVM::WgmmaFenceAlignedOp, NVVM::WgmmaGroupSyncAlignedOp,
-            NVVM::WgmmaWaitGroupSyncOp, NVVM::ClusterWaitOp>(op);
+            NVVM::WgmmaWaitGroupSyncOp, NVVM::ClusterWaitOp,
+            NVVM::CpAsyncBulkCommitGroupOp, NVVM::CpAsyncBulkWaitGroupOp>(op);
     // Arrivals at, and copies to, other blocks.
     isOne |= isa<LLVM::InlineAsmOp>(op) && op->getNumResults() == 0;
     if (isOne && op->use_empty())

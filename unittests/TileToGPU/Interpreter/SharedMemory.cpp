@@ -130,6 +130,9 @@ void SharedMemory::checkOverwrite(Cell &cell, uint64_t address,
   if (cell.isPending)
     return fail("thread " + Twine(thread) + " writes byte " + Twine(address) +
                 ", to which a copy is on its way");
+  if (cell.engineReads)
+    return fail("missing wait: thread " + Twine(thread) + " writes byte " +
+                Twine(address) + " of a box that is being stored");
   if (!clocks.knows(thread, cell.written))
     return fail("missing barrier: two threads write byte " + Twine(address) +
                 ", " + Twine(thread) + " after " + Twine(cell.written.agent));
@@ -195,16 +198,40 @@ void SharedMemory::beginBox(uint64_t address, unsigned bytes, unsigned thread) {
   beginCopy(address, bytes, thread);
 }
 
-void SharedMemory::readByCopy(uint64_t address, unsigned bytes, void *to,
-                              unsigned thread) {
-  read(address, bytes, to, thread);
+/// What threads wrote, and another path than theirs reads.
+void SharedMemory::checkFenced(uint64_t address, unsigned bytes,
+                               unsigned thread, const char *reader) {
   for (uint64_t at = address; at < address + bytes; at += 2) {
     Moment write = cell(at).written;
     if (clocks.isThread(write.agent) &&
         !clocks.isFenced(write, clocks.known(thread, write.agent)))
-      return fail("missing fence.proxy: a copy to another block reads byte " +
+      return fail(Twine("missing fence.proxy: ") + reader + " reads byte " +
                   Twine(mapTo(at, 0)) + " that thread " + Twine(write.agent) +
                   " wrote and handed over without a fence.proxy async");
+  }
+}
+
+void SharedMemory::readByCopy(uint64_t address, unsigned bytes, void *to,
+                              unsigned thread) {
+  read(address, bytes, to, thread);
+  checkFenced(address, bytes, thread, "a copy to another block");
+}
+
+void SharedMemory::beginRead(uint64_t address, unsigned bytes,
+                             unsigned thread) {
+  if (!isInside(address, bytes, "box") || !isOwn(address, thread))
+    return;
+  for (uint64_t at = address; at < address + bytes; at += 2) {
+    checkWritten(cell(at), at, thread);
+    ++cell(at).engineReads;
+  }
+  checkFenced(address, bytes, thread, "a box that is stored");
+}
+
+void SharedMemory::endRead(uint64_t address, unsigned bytes, unsigned thread) {
+  for (uint64_t at = address; at < address + bytes; at += 2) {
+    --cell(at).engineReads;
+    addReader(cell(at), thread);
   }
 }
 

@@ -60,6 +60,9 @@ public:
   const uint8_t *peek(uint64_t address) const { return &data[place(address)]; }
   /// Bytes that a copy to another block reads.
   void readByCopy(uint64_t address, unsigned bytes, void *to, unsigned thread);
+  /// The engine reads a box from now on, until it has: then `thread` knows.
+  void beginRead(uint64_t address, unsigned bytes, unsigned thread);
+  void endRead(uint64_t address, unsigned bytes, unsigned thread);
 
   /// The 16 bytes at `address`, read by a wgmma from now until its wait.
   const uint8_t *readByWgmma(uint64_t address, const WgmmaReader &reader);
@@ -73,6 +76,7 @@ private:
     Moment readers[2];
     int32_t many = -1; ///< index into readersOf, when two don't suffice
     bool isPending = false, isBarrier = false;
+    uint8_t engineReads = 0; ///< boxes that are being stored from here
   };
 
   bool isInside(uint64_t address, unsigned bytes, const char *what);
@@ -82,6 +86,8 @@ private:
     return rankOf(address) * bytesOfBlock + mapTo(address, 0) - kBase;
   }
   Cell &cell(uint64_t address) { return cells[place(address) / 2]; }
+  void checkFenced(uint64_t address, unsigned bytes, unsigned thread,
+                   const char *reader);
   void checkWritten(const Cell &cell, uint64_t address, unsigned thread);
   void addReader(Cell &cell, unsigned thread);
   void checkOverwrite(Cell &cell, uint64_t address, unsigned thread);

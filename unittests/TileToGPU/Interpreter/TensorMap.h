@@ -14,8 +14,8 @@
 
 namespace prism::test {
 
-/// 16-bit elements, axis 0 without gaps, boxes whose rows are 128 bytes, in the
-/// 128-byte swizzle; zeros outside.
+/// 16-bit elements, axis 0 without gaps, boxes whose rows are 32 or 128 bytes,
+/// in the swizzle of so many bytes; zeros outside.
 struct alignas(64) TensorMap {
   static constexpr uint64_t kMagic = 0x50414d524f534e54;
   static constexpr unsigned kAxes = 5;

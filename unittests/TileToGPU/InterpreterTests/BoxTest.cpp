@@ -201,4 +201,135 @@ TEST(Boxes, Addresses) {
                   "global read out of bounds"));
 }
 
+//===----------------------------------------------------------------------===//
+// Stores
+//===----------------------------------------------------------------------===//
+
+const char *const kFence =
+    "    nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = "
+    "#nvvm.shared_space<cta>}\n";
+const char *const kSync = "    nvvm.bar.warp.sync %all : i32\n";
+const char *const kCommit = "      nvvm.cp.async.bulk.commit.group\n";
+const char *const kWait = "    nvvm.cp.async.bulk.wait_group 0 {read}\n";
+
+/// A warp writes 16 rows of 32 bytes, 16 bytes a lane whose words count up, has
+/// them stored as a box, and writes zeros over them.
+std::string stored() {
+  std::string write, clear;
+  for (int word = 0; word < 4; ++word) {
+    std::string n = std::to_string(word);
+    write += "    %w" + n + " = llvm.getelementptr %mine[" +
+             std::to_string(4 * word) +
+             "] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8\n"
+             "    %v" +
+             n + " = arith.addi %first, %c" + n +
+             " : i32\n"
+             "    llvm.store %v" +
+             n + ", %w" + n + " : i32, !llvm.ptr<3>\n";
+    clear += "    llvm.store %c0, %w" + n + " : i32, !llvm.ptr<3>\n";
+  }
+  return R"(
+  %isFirst = arith.cmpi eq, %warp, %c0 : i32
+  scf.if %isFirst {
+    %bytes = arith.muli %lane, %c16 : i32
+    %first = arith.muli %lane, %c4 : i32
+    %mine = llvm.getelementptr %smem[%bytes] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
+)" + write +
+         kFence + kSync + R"(
+    %isElected = nvvm.elect.sync -> i1
+    scf.if %isElected {
+      %map = llvm.getelementptr %p[64] : (!llvm.ptr) -> !llvm.ptr, i8
+      nvvm.cp.async.bulk.tensor.global.shared.cta %map, %smem, box[%c64, %c3, %c1] : !llvm.ptr, !llvm.ptr<3>
+)" + kCommit +
+         "    }\n" + kWait + "    nvvm.bar.warp.sync %all : i32 // read\n" +
+         clear + "  }\n";
+}
+
+struct StoredBoxes : testing::Test {
+  Array array;
+  void SetUp() override {
+    array.map.box[0] = 16; // columns 64 to 79, of which 72 are there
+    array.map.box[1] = 16; // rows 3 to 18, of which 9 are there
+  }
+
+  /// The fault without a line, or with another one instead.
+  std::string faultOf(const std::string &line, const std::string &by = "") {
+    std::string body = stored();
+    size_t at = body.find(line);
+    if (at == std::string::npos)
+      return "nothing was replaced";
+    return array.runEveryWay(body.replace(at, line.size(), by));
+  }
+};
+
+TEST_F(StoredBoxes, LieUnswizzledWhereTheArrayIs) {
+  Array before = array;
+  ASSERT_EQ(array.runEveryWay(stored()), "");
+  for (unsigned i = 0; i < 2 * Array::kPlane; ++i) {
+    unsigned plane = i / Array::kPlane, row = i % Array::kPlane / Array::kPitch,
+             column = i % Array::kPlane % Array::kPitch;
+    bool isStored = plane == 1 && row >= 3 && row < Array::kRows &&
+                    column >= 64 && column < Array::kColumns;
+    unsigned boxRow = row - 3, half = boxRow / 4 % 2,
+             word = 4 * (2 * boxRow + half) + (column - 64) / 2;
+    EXPECT_EQ(array.elements[i], !isStored         ? before.elements[i]
+                                 : column % 2 == 0 ? word
+                                                   : 0u)
+        << i;
+  }
+}
+
+TEST_F(StoredBoxes, AreWrittenWithAFence) {
+  EXPECT_TRUE(
+      has(faultOf(kFence), "missing fence.proxy: a box that is stored"));
+  // It is the writer's, and stands before the warp meets.
+  EXPECT_TRUE(
+      has(faultOf(std::string(kFence) + kSync, std::string(kSync) + kFence),
+          "missing fence.proxy: a box that is stored"));
+  EXPECT_TRUE(has(faultOf(kSync), "missing barrier"));
+}
+
+TEST_F(StoredBoxes, AreReadUntilWaitedFor) {
+  const char *overwritten = "of a box that is being stored";
+  EXPECT_TRUE(has(faultOf(kWait), overwritten));
+  EXPECT_TRUE(has(faultOf(kCommit), overwritten));
+  EXPECT_TRUE(
+      has(faultOf("wait_group 0 {read}", "wait_group 1 {read}"), overwritten));
+  // Only the thread that waited knows.
+  EXPECT_TRUE(has(faultOf("    nvvm.bar.warp.sync %all : i32 // read\n"),
+                  "missing barrier"));
+  EXPECT_EQ(faultOf("wait_group 0 {read}", "wait_group 0"), "");
+  // The block ends.
+  std::string body = stored();
+  body = body.substr(0, body.find(kWait)) + "  }\n";
+  EXPECT_TRUE(has(array.runEveryWay(body),
+                  "the block ends while a box is being stored from it"));
+}
+
+TEST_F(StoredBoxes, AreThereWhenMoreThanTheReadsIsWaitedFor) {
+  std::string read = "    %word = llvm.load %p : !llvm.ptr -> i64\n"
+                     "    %from = llvm.inttoptr %word : i64 to !llvm.ptr<1>\n"
+                     "    %there = llvm.getelementptr %from[2608] : "
+                     "(!llvm.ptr<1>) -> !llvm.ptr<1>, i8\n"
+                     "    %found = llvm.load %there : !llvm.ptr<1> -> i32\n",
+              all = "    nvvm.cp.async.bulk.wait_group 0\n";
+  EXPECT_TRUE(has(faultOf(kWait, kWait + read), "that a box that was stored"));
+  EXPECT_EQ(faultOf(kWait, all + kSync + read), "");
+}
+
+TEST_F(StoredBoxes, Addresses) {
+  EXPECT_TRUE(has(faultOf("box[%c64, %c3, %c1]", "box[%c64, %c3]"),
+                  "2 coordinates in an array of 3 axes"));
+  EXPECT_TRUE(
+      has(faultOf("%map, %smem", "%map, %mine"), "128 does not divide"));
+  EXPECT_TRUE(has(faultOf("%p[64]", "%p[0]"), "does not have"));
+  array.map.box[1] = 17;
+  EXPECT_TRUE(has(array.runEveryWay(stored()), "not written so far"));
+  array.map.box[1] = 16;
+  array.map.extents[1] = 100; // beyond what the kernel may write
+  EXPECT_TRUE(has(faultOf("%c64, %c3", "%c64, %c31"), "write out of bounds"));
+  array.map.box[0] = 24;
+  EXPECT_TRUE(has(array.runEveryWay(stored()), "does not have"));
+}
+
 } // namespace

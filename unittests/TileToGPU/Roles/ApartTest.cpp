@@ -48,6 +48,8 @@ void expectRight(RoleKernel &kernel, const check::InputOptions &call,
     EXPECT_EQ(kernel.run(options, place), "")
         << call.steps << " steps, " << call.lengths.size()
         << " packed sequences, schedule " << count;
+    EXPECT_EQ(kernel.countStoredBoxes() > 0,
+              !kernel.tensorMaps().empty() && hasMaps && place.offset == 0);
   }
 }
 

@@ -70,6 +70,7 @@ TEST_P(F16, Sizes) {
     kernel.prepare(callOf(130));
     EXPECT_EQ(kernel.run(nextOptions()), "") << keys << " x " << values;
     EXPECT_GT(kernel.countBoxes(), 0);
+    EXPECT_GT(kernel.countStoredBoxes(), 0);
     EXPECT_EQ(kernel.run(nextOptions(), {1, 0}), "") << keys << " x " << values;
   }
 }

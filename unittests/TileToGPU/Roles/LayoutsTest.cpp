@@ -1,4 +1,4 @@
-//===- LayoutsTest.cpp - The two maps of roles, element by element --------===//
+//===- LayoutsTest.cpp - The maps of roles, element by element --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
@@ -138,6 +138,35 @@ TEST(SwizzledTiles, RowsMeetInNoBank) {
           banks.insert(tile.byteOf(row + i, column) % 128 / 16);
         EXPECT_EQ(banks.size(), 8u);
       }
+}
+
+const Staged kStaged[] = {{16}, {32}, {64}};
+
+/// "Swizzling Modes": in 32-byte mode the address bit 4 is xor-ed with bit 7.
+TEST(StagedTiles, AreThoseOfTheEngine) {
+  for (Staged tile : kStaged) {
+    EXPECT_EQ(tile.bytes() % Staged::kAlignment, 0);
+    std::set<int64_t> bytes;
+    for (int64_t row = 0; row < tile.rows; ++row)
+      for (int64_t column = 0; column < Staged::kColumns; ++column) {
+        int64_t plain = row * 32 + column * 2;
+        EXPECT_EQ(tile.byteOf(row, column), plain ^ (plain >> 7 & 1) << 4);
+        EXPECT_TRUE(bytes.insert(tile.byteOf(row, column)).second);
+      }
+    EXPECT_EQ(int64_t(bytes.size()) * 2, tile.bytes());
+  }
+}
+
+/// The eight rows of 16 bytes that stmatrix writes at once.
+TEST(StagedTiles, RowsMeetInNoBank) {
+  Staged tile{64};
+  for (int64_t row = 0; row < tile.rows; row += 8)
+    for (int64_t column = 0; column < Staged::kColumns; column += 8) {
+      std::set<int64_t> banks;
+      for (int64_t i = 0; i < 8; ++i)
+        banks.insert(tile.byteOf(row + i, column) % 128 / 16);
+      EXPECT_EQ(banks.size(), 8u);
+    }
 }
 
 const Wide kWide[] = {{64, 64}, {64, 80}, {64, 112}, {64, 128}};

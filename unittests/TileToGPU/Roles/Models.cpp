@@ -38,6 +38,21 @@ static void writeMamba2(json::Object &spec, const Model &model) {
   spec["name"] = "mamba2";
 }
 
+/// What Gated DeltaNet's layer computes its gates of.
+static void writeGates(json::Object &spec, const Model &model) {
+  auto ofToken = [&] {
+    return model.headFirst ? json::Array{"B", "Hv", "T"}
+                           : json::Array{"B", "T", "Hv"};
+  };
+  spec["inputs"] = json::Object{{"A_log", json::Array{"Hv"}},
+                                {"dt", ofToken()},
+                                {"dt_bias", json::Array{"Hv"}},
+                                {"beta_logit", ofToken()}};
+  spec["let"] =
+      json::Object{{"log_alpha", "-exp(A_log) * softplus(dt + dt_bias)"},
+                   {"beta", "sigmoid(beta_logit)"}};
+}
+
 std::string prism::test::specOf(const Model &model) {
   json::Object dims{{"B", nullptr},         {"T", nullptr},
                     {"Hk", model.keyHeads}, {"Hv", model.valueHeads},
@@ -50,19 +65,27 @@ std::string prism::test::specOf(const Model &model) {
   if (model.headFirst)
     spec["layout"] = "head_first";
   StringRef name = model.name;
+  bool hasGates = name.consume_front("gates_");
+  if (hasGates)
+    writeGates(spec, model);
+  json::Object options;
+  if (name.consume_front("normed_") || hasGates)
+    options["l2norm"] = 1e-6;
   if (name == "mamba2") {
     writeMamba2(spec, model);
   } else if (name.consume_front("prism_l")) {
     spec["family"] = "prism";
     dims["L"] = name[0] - '0';
     if (!model.activation.empty())
-      spec["options"] = json::Object{{"activation", model.activation}};
+      options["activation"] = model.activation;
   } else if (name.consume_front("deltaproduct_")) {
     spec["family"] = "gated_deltaproduct";
     dims["M"] = name[0] - '0';
   } else {
     spec["family"] = name;
   }
+  if (!options.empty())
+    spec["options"] = std::move(options);
   spec["dims"] = std::move(dims);
   return textOf(std::move(spec));
 }

@@ -13,6 +13,8 @@ namespace prism::test {
 struct Model {
   /// linear_attention, retnet, gated_deltanet, prism_l0, prism_l1, prism_l2,
   /// mamba2; deltaproduct_2 and deltaproduct_4, of so many erases a token.
+  /// After normed_, a family with norms of keys and queries; gates_, with the
+  /// gates of Gated DeltaNet's layer as well.
   std::string name = "gated_deltanet";
   int64_t keys = 64, values = 64;
   int64_t keyHeads = 1, valueHeads = 1;

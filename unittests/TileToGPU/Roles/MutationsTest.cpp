@@ -70,7 +70,7 @@ const Redundant kRedundant[] = {
      "message"},
     {"chain", "nvvm.bar.warp.sync", 5,
      "releases of values, strengths and what was prepared, by the keys; of the "
-     "keys, which only products read; before the outputs are turned around, "
+     "keys, which only products read; before outputs are read again by lanes, "
      "since the releases synchronise too"},
     {"prepare", "nvvm.wgmma.fence.aligned", 1,
      "K K' and Q K' are issued together"},
@@ -99,8 +99,8 @@ const Redundant kRedundantInClusters[] = {
      "outputs may join the next state's group: both are waited for at once"},
     {"chain", "nvvm.bar.warp.sync", 5,
      "releases of values and of what was prepared, by the keys; of the keys, "
-     "which only products read; around outputs, since the releases synchronise "
-     "too"},
+     "which only products read; before outputs are read again by lanes, since "
+     "the releases synchronise too"},
     {"prepare", "nvvm.wgmma.fence.aligned", 1,
      "the scores' product: no register was written in between"},
     {"prepare", "nvvm.barrier", 1,
@@ -120,9 +120,9 @@ const Redundant kRedundantApart[] = {
      "K S and Q S, and the state and the outputs, are issued together"},
     {"chain", "nvvm.wgmma.commit.group.sync.aligned", 1,
      "outputs may join the next state's group: both are waited for at once"},
-    {"chain", "nvvm.bar.warp.sync", 2,
-     "releases, behind products that all lanes wait for; before the outputs "
-     "are turned around, since the releases synchronise too"},
+    {"chain", "nvvm.bar.warp.sync", 3,
+     "releases, behind products that all lanes wait for; before outputs are "
+     "read again by lanes, since the releases synchronise too"},
     {"load", "nvvm.mbarrier.try_wait.parity", 1,
      "for a slot of values; by the keys"},
     {"load", "nvvm.fence.proxy", 1, "values are read by ldmatrix"},
@@ -143,9 +143,9 @@ const Redundant kRedundantPerKey[] = {
      "the state's product and the first of the outputs are issued together"},
     {"chain", "nvvm.wgmma.commit.group.sync.aligned", 2,
      "all three products are waited for at once"},
-    {"chain", "nvvm.bar.warp.sync", 2,
-     "the release, behind products that all lanes wait for; before the outputs "
-     "are turned around, since the release synchronises too"},
+    {"chain", "nvvm.bar.warp.sync", 3,
+     "the release, behind products that all lanes wait for; before outputs are "
+     "read again by lanes, since the release synchronises too"},
     {"prepare", "nvvm.barrier", 1,
      "before sums of gates are written: the keys come when all warps have "
      "given back the last ones, behind their last reads of sums"},
@@ -260,8 +260,9 @@ TEST(Mutations, BytesThatDoNotCome) {
   EXPECT_FALSE(isMissed(kernel)) << "the kernel is right again";
 }
 
-/// A box of the wrong row, column or head has other numbers in it.
-TEST(Mutations, BoxesFromElsewhere) {
+/// A box of the wrong row, column or head has other numbers in it, or goes
+/// where others belong.
+template <typename Box> void expectEveryCoordinateMatters(size_t boxes) {
   Model two;
   two.keyHeads = two.valueHeads = 2;
   RoleKernel kernel(specOf(two));
@@ -269,7 +270,8 @@ TEST(Mutations, BoxesFromElsewhere) {
   check::InputOptions call = longCall();
   call.batch = 2;
   kernel.prepare(call);
-  for (auto box : allOf<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(kernel))
+  EXPECT_EQ(allOf<Box>(kernel).size(), boxes);
+  for (Box box : allOf<Box>(kernel))
     for (OpOperand &coordinate : box.getCoordinatesMutable()) {
       OpBuilder b(box);
       Value right = coordinate.get();
@@ -282,6 +284,16 @@ TEST(Mutations, BoxesFromElsewhere) {
       next.getDefiningOp()->erase();
       one.getDefiningOp()->erase();
     }
+}
+
+TEST(Mutations, BoxesFromElsewhere) {
+  expectEveryCoordinateMatters<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(
+      3);
+}
+
+/// In the loop, and behind it.
+TEST(Mutations, BoxesToElsewhere) {
+  expectEveryCoordinateMatters<NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp>(2);
 }
 
 TEST(Mutations, EverySynchronisationIsMissedOrListed) {

@@ -45,12 +45,13 @@ public:
   int64_t sharedBytes() const { return launches.back().sharedBytes; }
   /// What makes the maps of segments, where there are some.
   mlir::LLVM::LLVMFuncOp maps() const { return launches.front().function; }
-  /// Arguments that it can read by tensor maps.
+  /// Arguments that it can read or write by tensor maps.
   const std::vector<runtime::TensorMapInfo> &tensorMaps() const {
     return launches.back().tensorMaps;
   }
-  /// How many boxes the blocks of the last call read by them.
+  /// How many boxes the blocks of the last call read by them, and wrote.
   int64_t countBoxes() const { return boxes; }
+  int64_t countStoredBoxes() const { return storedBoxes; }
 
   /// Random inputs, which `edit` may change, and what the recurrence makes of
   /// them.
@@ -93,7 +94,7 @@ private:
   std::vector<Launch> launches; ///< in order
   runtime::EntryInfo info;
   std::vector<runtime::ArgumentInfo> intermediates;
-  int64_t boxes = 0;
+  int64_t boxes = 0, storedBoxes = 0;
   std::string reason;
   int64_t segments;
   check::HostArrays inputs, blank, references, results;

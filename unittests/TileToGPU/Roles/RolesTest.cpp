@@ -56,8 +56,8 @@ void expectRight(RoleKernel &kernel, const InputOptions &call,
         << place.offset << ", pad " << place.pad << ", "
         << (hasMaps ? "" : "no ") << "maps\n"
         << spec;
-    if (kernel.countBoxes() == 0)
-      return; // it has read nothing by them
+    if (kernel.countBoxes() + kernel.countStoredBoxes() == 0)
+      return; // it has moved nothing by them
   }
 }
 
@@ -330,9 +330,9 @@ TEST(Boxes, OfWholeChunksAndOfTheLastOnesOfArrays) {
   for (const runtime::TensorMapInfo &map : kernel.tensorMaps()) {
     names.push_back(map.argument);
     EXPECT_EQ(map.rows, 64);
-    EXPECT_EQ(map.columns, 64);
+    EXPECT_EQ(map.columns, map.argument == "o" ? 16 : 64);
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"k", "q", "v"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"k", "q", "v", "o"}));
   EXPECT_EQ(boxesOf(kernel, callOf(0)), 0);
   EXPECT_EQ(boxesOf(kernel, callOf(130)), 3 * 3);
   EXPECT_EQ(boxesOf(kernel, callOf(130), {0, 0, false}), 0);
@@ -359,7 +359,10 @@ TEST(Boxes, OfEverySlabBlockAndHead) {
 TEST(Boxes, NotInReverseNorOfPartsOfSlabs) {
   Model model;
   model.reverse = true;
-  EXPECT_TRUE(RoleKernel(specOf(model)).tensorMaps().empty());
+  RoleKernel backwards(specOf(model));
+  EXPECT_TRUE(backwards.tensorMaps().empty());
+  EXPECT_EQ(boxesOf(backwards, callOf(70)), 0);
+  EXPECT_EQ(backwards.countStoredBoxes(), 0);
   model.reverse = false;
   model.values = 192;
   RoleKernel kernel(specOf(model), 96);
@@ -368,6 +371,73 @@ TEST(Boxes, NotInReverseNorOfPartsOfSlabs) {
   for (const runtime::TensorMapInfo &map : kernel.tensorMaps())
     names.push_back(map.argument);
   EXPECT_EQ(names, (std::vector<std::string>{"k", "q"}));
+}
+
+/// The boxes that a call stores, which is right too.
+int64_t storedBoxesOf(RoleKernel &kernel, const InputOptions &call,
+                      Placement place = {}) {
+  boxesOf(kernel, call, place);
+  return kernel.countStoredBoxes();
+}
+
+/// One for each warp and chunk, but not where a packed sequence ends.
+TEST(StoredBoxes, OfWholeChunksAndOfTheLastOnesOfArrays) {
+  RoleKernel kernel((specOf(Model())));
+  ASSERT_EQ(kernel.whyNot(), "");
+  EXPECT_EQ(storedBoxesOf(kernel, callOf(0)), 0);
+  for (int64_t steps : {1, 63, 64})
+    EXPECT_EQ(storedBoxesOf(kernel, callOf(steps)), 4);
+  EXPECT_EQ(storedBoxesOf(kernel, callOf(65)), 2 * 4);
+  EXPECT_EQ(storedBoxesOf(kernel, callOf(200)), 4 * 4);
+  EXPECT_EQ(storedBoxesOf(kernel, callOf(200), {0, 0, false}), 0);
+  EXPECT_EQ(storedBoxesOf(kernel, packedCall({130, 63, 64, 0, 65})), 4 * 4);
+  EXPECT_EQ(storedBoxesOf(kernel, callOf(64), {1, 0}), 0);
+  EXPECT_EQ(storedBoxesOf(kernel, callOf(64), {0, 1}), 0);
+  EXPECT_EQ(storedBoxesOf(kernel, callOf(64), {8, 8}), 4);
+}
+
+TEST(StoredBoxes, OfBlocksWideAndNarrowAndTheLastOne) {
+  Model model;
+  model.keys = model.values = 128;
+  for (int64_t block : {64, 128}) {
+    RoleKernel kernel(specOf(model), block);
+    ASSERT_EQ(kernel.whyNot(), "");
+    EXPECT_EQ(storedBoxesOf(kernel, callOf(130)), 3 * 8) << block;
+  }
+  // The last one's columns are not all there, nor are any of some warps.
+  model.values = 72;
+  RoleKernel kernel(specOf(model), 64);
+  ASSERT_EQ(kernel.whyNot(), "");
+  EXPECT_EQ(storedBoxesOf(kernel, callOf(65)), 2 * 8);
+}
+
+TEST(StoredBoxes, OfFewerTokensThanRows) {
+  for (auto [name, tokens] :
+       {std::pair("deltaproduct_2", 32), std::pair("deltaproduct_4", 16)}) {
+    Model model;
+    model.name = name;
+    RoleKernel kernel(specOf(model));
+    ASSERT_EQ(kernel.whyNot(), "");
+    EXPECT_EQ(kernel.tensorMaps().back().rows, tokens);
+    EXPECT_EQ(storedBoxesOf(kernel, callOf(2 * tokens + 1)), 3 * 4);
+    EXPECT_EQ(storedBoxesOf(kernel, packedCall({tokens + 1, 1})), 4);
+  }
+}
+
+/// Batch rows and heads in any order, with others between.
+TEST(StoredBoxes, OfEveryHeadAndBatchRow) {
+  Model model;
+  model.keyHeads = 1;
+  model.valueHeads = 3;
+  for (bool headFirst : {false, true}) {
+    model.headFirst = headFirst;
+    RoleKernel kernel(specOf(model));
+    ASSERT_EQ(kernel.whyNot(), "");
+    InputOptions call = callOf(65);
+    call.batch = 2;
+    EXPECT_EQ(storedBoxesOf(kernel, call), 2 * 3 * 2 * 4);
+    EXPECT_EQ(storedBoxesOf(kernel, call, {8, 16}), 2 * 3 * 2 * 4);
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -50,8 +50,10 @@ TEST_P(Segments, OfChunks) {
   RoleKernel kernel(specOf(model), std::nullopt, /*segments=*/3);
   ASSERT_EQ(kernel.whyNot(), "");
   // None, one, fewer chunks than segments; five chunks in 2 + 2 + 1.
-  for (int64_t steps : {0, 1, 65, 300})
+  for (int64_t steps : {0, 1, 65, 300}) {
     expectRight(kernel, callOf(steps));
+    EXPECT_EQ(kernel.countStoredBoxes(), 4 * ((steps + 63) / 64));
+  }
   expectRight(kernel, callOf(301, GateSet::mixed));
   // The past of every segment is forgotten.
   expectRight(kernel, callOf(302, GateSet::hard));

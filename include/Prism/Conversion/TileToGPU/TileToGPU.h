@@ -47,7 +47,8 @@ struct GPUOptions {
   int64_t threads = 256;
 };
 
-/// A kernel reads boxes of an argument by a tensor map, if the call has one.
+/// A kernel reads or writes boxes of an argument by a tensor map, if the call
+/// has one.
 struct TensorMapBox {
   std::string argument;
   int64_t rows = 0, columns = 0, ranks = 1;

@@ -59,6 +59,9 @@ void ComputeRole::emit() {
       emitLoop(loop);
     else
       emitOp(&op);
+  // Shared memory lasts until the engine has read it.
+  if (hasStoredBoxes)
+    in.waitForReads();
 }
 
 /// The registers of carried tiles, as the loop carries them.
@@ -93,8 +96,9 @@ void ComputeRole::emitLoop(scf::ForOp loop) {
   SmallVector<Value> start = structsOf(loop.getInitArgs());
   size_t carried = start.size();
   delayed.store = storeToDelay(loop);
+  delayed.lower = lower;
   if (delayed.store)
-    start.append(startOfDelayed(lower, step));
+    start.push_back(b.sub(lower, step));
   auto made = scf::ForOp::create(
       b, first, kernel.scalars.lookup(loop.getUpperBound()), stride, start);
   Value laneBefore = lane;
@@ -114,7 +118,7 @@ void ComputeRole::emitLoop(scf::ForOp loop) {
     ValueRange arguments = made.getRegionIterArgs();
     defineFrom(arguments.take_front(carried), loop.getRegionIterArgs());
     if (delayed.store)
-      takeDelayed(arguments[carried], arguments[carried + 1]);
+      delayed.isStaged = true, delayed.index = arguments[carried];
     emitBody(loop);
     scratchIsFree = false;
     // A loop that carries nothing was made with its end.
@@ -122,7 +126,7 @@ void ComputeRole::emitLoop(scf::ForOp loop) {
       SmallVector<Value> next =
           structsOf(loop.getBody()->getTerminator()->getOperands());
       if (delayed.store)
-        next.append({in.pack(delayed.packed), at});
+        next.push_back(at);
       scf::YieldOp::create(b, next);
     }
   }
@@ -130,7 +134,7 @@ void ComputeRole::emitLoop(scf::ForOp loop) {
   ValueRange results = made.getResults();
   defineFrom(results.take_front(carried), loop.getResults());
   if (delayed.store) {
-    takeDelayed(results[carried], results[carried + 1]);
+    delayed.index = results[carried];
     storeDelayed();
   }
 }

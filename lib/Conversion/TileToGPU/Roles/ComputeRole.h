@@ -81,6 +81,7 @@ struct Vector {
   /// Of a sum: in every warp, a lane's neighbouring elements (spreadIndex).
   llvm::SmallVector<Element> neighbours;
   mlir::Value copy, copyForPowers; ///< Spread: in shared memory, or null
+  mlir::Value held; ///< Spread: where its thread keeps it, or null
 };
 
 /// A slab of a tile: 16 columns, of a warp's 16 rows 8 registers of a thread.
@@ -155,9 +156,14 @@ private:
   // Decays.cpp
   void emitDecay(tile::DecayMatrixOp op);
   mlir::Value decayAt(tile::DecayMatrixOp op, int64_t r);
+  void makeDecay(tile::DecayMatrixOp op);
+  bool isOfOneVector(tile::DecayMatrixOp op) const;
   bool isFactored(tile::DecayMatrixOp op) const;
   mlir::Value decayBetween(Element x, Element y);
+  bool isMask(tile::DecayMatrixOp op) const;
+  bool emitScaleOfDecay(mlir::Operation *op);
   void emitFactors(tile::DecayMatrixOp op);
+  void emitMask(tile::DecayMatrixOp op);
   /// Of a decay around this warp's diagonal block.
   struct DecayFactors {
     Element sums[2];                            ///< of this lane's rows
@@ -166,8 +172,9 @@ private:
     mlir::Value columnPairs[kRowsOfGroup / 8];  ///< loaded at need
     llvm::SmallVector<mlir::Value, 8> diagonal; ///< of the accumulator
   };
-  void makeDiagonal(tile::DecayMatrixOp op, DecayFactors &made,
-                    mlir::Value sums);
+  void makeDiagonal(
+      tile::DecayMatrixOp op, DecayFactors &made,
+      llvm::function_ref<mlir::Value(int64_t, int64_t, int64_t)> factorAt);
   mlir::Value decayOfFactors(DecayFactors &factors, int64_t r);
   bool decayVanishes(tile::DecayMatrixOp op, int64_t r) const;
   mlir::Value decayOfPairs(tile::DecayMatrixOp op, int64_t r);
@@ -193,7 +200,15 @@ private:
   void writeEach(llvm::ArrayRef<SlabResult> results);
   mlir::Value productAt(tile::DecayProductOp op, int64_t r);
   Element lastOfProduct(tile::DecayProductOp op);
-  void emitSumColumns(tile::SumColumnsOp op);
+
+  // RowSums.cpp
+  /// Of a lane's two rows.
+  using RowPair = std::array<mlir::Value, 2>;
+  void emitRowSums(tile::SumColumnsOp first);
+  void emitRowSum(tile::SumColumnsOp op);
+  RowPair sumSquares(mlir::Value tile, mlir::Value block);
+  RowPair sumSlabs(mlir::Value tile);
+  mlir::Value applyFunctions(tile::SumColumnsOp op, RowPair &sums);
 
   // KeySums.cpp
   /// Of a tile of decays, in shared memory.
@@ -261,6 +276,7 @@ private:
   // Evaluate.cpp
   void forEachWarp(llvm::function_ref<void(int64_t)> body);
   bool vanishes(mlir::Value tile, int64_t r);
+  bool isDecayOfPairs(const Matrix &matrix);
   bool isLowerTriangular(mlir::Value tile);
   void settleLeaves(mlir::Value tile);
   void settleBelow(mlir::Value tile);
@@ -298,17 +314,16 @@ private:
 
   // Stores.cpp
   void emitStore(tile::StoreOp store);
-  bool isStaged(tile::StoreOp store) const;
   void enterIfPresent(const Slice &slice);
-  tile::StoreOp storeToDelay(mlir::scf::ForOp loop) const;
-  llvm::SmallVector<mlir::Value> startOfDelayed(mlir::Value lower,
-                                                mlir::Value step);
-  void takeDelayed(mlir::Value packed, mlir::Value index);
-  void storeDelayed();
-  llvm::SmallVector<mlir::Value> turnAround(int64_t rows,
-                                            llvm::ArrayRef<mlir::Value> packed);
-  void storeStaged(tile::StoreOp store, llvm::ArrayRef<mlir::Value> packed);
+  void stage(tile::StoreOp store, const Matrix &matrix);
+  void storeStaged(tile::StoreOp store);
+  void storeBox(const Slice &slice, int64_t map);
+  void storePieces(const Slice &slice);
   void storePiece(mlir::Value piece, mlir::Value to);
+  mlir::Value stagingOf(int64_t rows);
+  mlir::Value byteOfPiece(mlir::Value row, mlir::Value half);
+  tile::StoreOp storeToDelay(mlir::scf::ForOp loop) const;
+  void storeDelayed();
   void storeElements(const Slice &slice, Matrix &matrix);
 
   // Vectors.cpp
@@ -330,6 +345,7 @@ private:
   void writeSpread(mlir::Value vector, mlir::Value to);
   void writeElement(const Element &element, mlir::Value to, int64_t length);
   bool isCheap(mlir::Operation *op) const;
+  bool isHeld(mlir::Value vector) const;
   mlir::Value spreadIndex(int64_t length);
   mlir::Value isWriter(int64_t length);
 
@@ -347,13 +363,16 @@ private:
   mlir::Value memory, warp, lane; ///< warp: of the team
   mlir::Value team;               ///< of several, else null
   mlir::Value rank;               ///< of the block in its cluster, or null
-  std::optional<int64_t> staging; ///< scratch of storeStaged, made at need
+  /// Where warps turn tiles around, made at need, and the rows of one.
+  std::optional<int64_t> staging;
+  int64_t stagedRows = 0;
+  bool hasStoredBoxes = false;
   bool chain;
-  /// A store that the next iteration makes, and what it stores then.
+  /// A store that ends in the next iteration.
   struct {
     tile::StoreOp store;
-    llvm::SmallVector<mlir::Value> packed;
-    mlir::Value index;
+    bool isStaged = false;    ///< the tile of iteration `index`, and no other
+    mlir::Value index, lower; ///< below `lower` there are none
   } delayed;
   llvm::DenseMap<mlir::Value, Matrix> matrices;
   llvm::DenseMap<mlir::Value, Vector> vectors;

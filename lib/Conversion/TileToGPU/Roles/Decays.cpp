@@ -25,18 +25,30 @@ using namespace mlir;
 using namespace prism::tile;
 using namespace prism::tiletogpu;
 
+/// What the columns of decays are scaled by, if nothing reads them otherwise.
+static Value columnScaleOf(DecayMatrixOp op) {
+  auto scale = op.getResult().hasOneUse()
+                   ? dyn_cast<ScaleColumnsOp>(*op.getResult().user_begin())
+                   : ScaleColumnsOp();
+  return scale ? scale.getScale() : Value();
+}
+
 void ComputeRole::emitDecay(DecayMatrixOp op) {
   Matrix matrix;
   matrix.kind = Matrix::Kind::Decay;
   matrix.decay = op;
   matrix.shape = shapeOf(op.getResult());
-  if (isFactored(op)) {
-    emitFactors(op);
-  } else {
-    copyForPowers(op.getRows());
-    copyForPowers(op.getColumns());
-  }
+  // With a scale, where that stands.
+  if (!columnScaleOf(op))
+    makeDecay(op);
   matrices[op.getResult()] = matrix;
+}
+
+void ComputeRole::makeDecay(DecayMatrixOp op) {
+  if (isFactored(op))
+    return emitFactors(op);
+  copyForPowers(op.getRows());
+  copyForPowers(op.getColumns());
 }
 
 Value ComputeRole::decayAt(DecayMatrixOp op, int64_t r) {
@@ -45,17 +57,46 @@ Value ComputeRole::decayAt(DecayMatrixOp op, int64_t r) {
                                        : decayOfFactors(factors->second, r);
 }
 
+/// The scale of a decay's columns, which is a part of its factors, if it has
+/// some.
+bool ComputeRole::emitScaleOfDecay(Operation *op) {
+  auto scale = dyn_cast<ScaleColumnsOp>(op);
+  auto decay =
+      scale ? scale.getInput().getDefiningOp<DecayMatrixOp>() : DecayMatrixOp();
+  if (!decay || !columnScaleOf(decay))
+    return false;
+  if (isMask(decay))
+    emitMask(decay);
+  else
+    makeDecay(decay);
+  if (!decayFactors.contains(decay))
+    return false;
+  Matrix matrix = matrixOf(decay.getResult());
+  matrices[scale.getResult()] = matrix;
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // Factored
 //===----------------------------------------------------------------------===//
 
-bool ComputeRole::isFactored(DecayMatrixOp op) const {
+/// Rows and columns of one vector, a warp's blocks of 16 of each.
+bool ComputeRole::isOfOneVector(DecayMatrixOp op) const {
   auto type = tensorType(op.getResult());
   return !chain && !op.getTransposed() && op.getRows() == op.getColumns() &&
          op.getRowOrder().size() == 1 && op.getColumnOrder().size() == 1 &&
          type.getDimSize(0) == kRowsOfGroup &&
-         type.getDimSize(1) == kRowsOfGroup &&
-         !vectors.lookup(op.getRows()).neighbours.empty();
+         type.getDimSize(1) == kRowsOfGroup;
+}
+
+bool ComputeRole::isFactored(DecayMatrixOp op) const {
+  return isOfOneVector(op) && !vectors.lookup(op.getRows()).neighbours.empty();
+}
+
+/// Whether there is no decay, and a scale that lies where all can read it.
+bool ComputeRole::isMask(DecayMatrixOp op) const {
+  return isOfOneVector(op) && isSplat(op.getRows()) &&
+         vectors.lookup(columnScaleOf(op)).kind == Vector::Kind::Shared;
 }
 
 /// 2^((x - y) log2(e)).
@@ -72,6 +113,12 @@ void ComputeRole::emitFactors(DecayMatrixOp op) {
       in.advance(scratch(kWarpsOfGroup * (kColumnBytes + kSumBytes), 16),
                  b.mul(warp, b.i32(kColumnBytes + kSumBytes)));
   Value sums = in.advance(mine, kColumnBytes);
+  Value scale = columnScaleOf(op);
+  if (scale)
+    copyLeaves(scale);
+  auto scaled = [&](Value factor, Value column) {
+    return scale ? b.mul(factor, elementAt(scale, column).value) : factor;
+  };
   // This lane's two neighbours: columns to the left of the block, or in it.
   auto neighbours = vectors.lookup(op.getRows()).neighbours;
   Value firstLane = b.mul(warp, b.i32(8));
@@ -83,7 +130,9 @@ void ComputeRole::emitFactors(DecayMatrixOp op) {
   Value factors = LLVM::UndefOp::create(b, VectorType::get({2}, f32)),
         pairs = LLVM::UndefOp::create(b, VectorType::get({4}, f32));
   for (auto [p, sum] : llvm::enumerate(neighbours)) {
-    Value factor = b.select(isLeft, decayBetween(border, sum), zero);
+    Value factor = scaled(decayBetween(border, sum),
+                          b.add(b.mul(lane, b.i32(2)), b.i32(p)));
+    factor = b.select(isLeft, factor, zero);
     factors = LLVM::InsertElementOp::create(b, factors, factor, b.i32(p));
     pairs = LLVM::InsertElementOp::create(b, pairs, sum.value, b.i32(2 * p));
     pairs = LLVM::InsertElementOp::create(b, pairs, sum.low, b.i32(2 * p + 1));
@@ -108,30 +157,52 @@ void ComputeRole::emitFactors(DecayMatrixOp op) {
     made.sums[i] = {high, low};
     made.rows[i] = decayBetween(made.sums[i], border);
   }
-  makeDiagonal(op, made, sums);
+  Value four; // sums of the lane's columns, of 8
+  makeDiagonal(op, made, [&](int64_t i, int64_t j, int64_t p) -> Value {
+    if (i == j && p == 0)
+      four = in.load(
+          VectorType::get({4}, f32),
+          in.advance(sums, b.mul(b.add(firstColumn(), b.i32(8 * j)), b.i32(8))),
+          16);
+    Element column = {
+        LLVM::ExtractElementOp::create(b, four, b.i32(2 * p)),
+        LLVM::ExtractElementOp::create(b, four, b.i32(2 * p + 1))};
+    return scaled(
+        decayBetween(made.sums[i], column),
+        b.add(b.add(b.mul(warp, b.i32(16)), firstColumn()), b.i32(8 * j + p)));
+  });
 }
 
-/// The registers of the warp's diagonal block.
-void ComputeRole::makeDiagonal(DecayMatrixOp op, DecayFactors &made,
-                               Value sums) {
-  Type f32 = b.getF32Type();
-  Value zero = b.real(f32, 0.0);
+/// Without decays what a row sees of a column is its scale.
+void ComputeRole::emitMask(DecayMatrixOp op) {
+  Value memory = vectors.lookup(columnScaleOf(op)).memory;
+  Value one = b.real(b.getF32Type(), 1.0);
+  DecayFactors &made = decayFactors[op];
+  made = {};
+  made.rows[0] = made.rows[1] = one;
+  made.columns = in.advance(memory, b.mul(firstColumn(), b.i32(4)));
+  Value own = in.advance(made.columns, b.mul(warp, b.i32(16 * 4)));
+  makeDiagonal(op, made, [&](int64_t, int64_t j, int64_t p) -> Value {
+    return in.load(b.getF32Type(), in.advance(own, (8 * j + p) * 4), 4);
+  });
+}
+
+/// The registers of the warp's diagonal block, of what a row would see of a
+/// column: rows 8 i, columns 8 j + p further than the lane's first.
+void ComputeRole::makeDiagonal(
+    DecayMatrixOp op, DecayFactors &made,
+    llvm::function_ref<Value(int64_t i, int64_t j, int64_t p)> factorAt) {
+  Value zero = b.real(b.getF32Type(), 0.0);
   bool diagonal = op.getColumnOrder()[0] < op.getRowOrder()[0];
   Value ahead = b.sub(b.divide(lane, 4), firstColumn());
-  for (int64_t j : {0, 1}) {
-    Value at =
-        in.advance(sums, b.mul(b.add(firstColumn(), b.i32(8 * j)), b.i32(8)));
-    Value four = in.load(VectorType::get({4}, f32), at, 16);
+  for (int64_t j : {0, 1})
     for (int64_t i : {0, 1})
       for (int64_t p : {0, 1}) {
         if (i < j) { // above
           made.diagonal.push_back(zero);
           continue;
         }
-        Element column = {
-            LLVM::ExtractElementOp::create(b, four, b.i32(2 * p)),
-            LLVM::ExtractElementOp::create(b, four, b.i32(2 * p + 1))};
-        Value factor = decayBetween(made.sums[i], column);
+        Value factor = factorAt(i, j, p);
         if (i == j) {
           Value seen =
               arith::CmpIOp::create(b, arith::CmpIPredicate::sge, ahead,
@@ -140,7 +211,6 @@ void ComputeRole::makeDiagonal(DecayMatrixOp op, DecayFactors &made,
         }
         made.diagonal.push_back(factor);
       }
-  }
 }
 
 /// Whether a register belongs to none of what a warp's rows see.

@@ -111,6 +111,15 @@ bool ComputeRole::isLowerTriangular(Value tile) {
   return isLower;
 }
 
+/// Of decays that are computed of pairs for each reader, or these scaled.
+bool ComputeRole::isDecayOfPairs(const Matrix &matrix) {
+  if (matrix.kind == Matrix::Kind::Decay)
+    return !decayFactors.contains(matrix.decay);
+  return matrix.kind == Matrix::Kind::Lazy &&
+         isa<ScaleRowsOp, ScaleColumnsOp>(matrix.op) &&
+         isDecayOfPairs(matrixOf(matrix.op->getOperand(0)));
+}
+
 Value ComputeRole::registerOf(Value tile, int64_t r) {
   if (vanishes(tile, r))
     return b.real(tensorType(tile).getElementType(), 0.0);
@@ -129,9 +138,7 @@ Value ComputeRole::registerOf(Value tile, int64_t r) {
   // What has several readers is computed once. Decays of pairs are not kept:
   // they would take the registers of the products beside them.
   // What slabs are made of is computed for each.
-  bool isKept = !slabColumn && !tile.hasOneUse() &&
-                (matrix.kind == Matrix::Kind::Lazy ||
-                 decayFactors.contains(matrix.decay));
+  bool isKept = !slabColumn && !tile.hasOneUse() && !isDecayOfPairs(matrix);
   if (isKept) {
     matrix.registers.resize(matrix.shape.registers());
     if (Value value = matrix.registers[r])

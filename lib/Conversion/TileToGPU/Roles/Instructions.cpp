@@ -292,9 +292,17 @@ SmallVector<Value> Instructions::multiplyWarp(ValueRange acc, ValueRange a,
   Type result = LLVM::LLVMStructType::getLiteral(
       b.getContext(), SmallVector<Type>(4, b.getF32Type()));
   auto type = operands.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
+  // Pairs of bf16 come as words, those of f16 as vectors.
+  auto pairs = [&](ValueRange words) {
+    SmallVector<Value> typed(words);
+    if (operands.isF16())
+      for (Value &word : typed)
+        word = LLVM::BitcastOp::create(b, VectorType::get({2}, operands), word);
+    return typed;
+  };
   Value product = NVVM::MmaOp::create(
-      b, result, a, bOperand, acc, ArrayRef<int64_t>{16, 8, 16}, std::nullopt,
-      std::nullopt, std::array<NVVM::MMATypes, 2>{type, type},
+      b, result, pairs(a), pairs(bOperand), acc, ArrayRef<int64_t>{16, 8, 16},
+      std::nullopt, std::nullopt, std::array<NVVM::MMATypes, 2>{type, type},
       std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
                                      NVVM::MMALayout::col});
   return unpack(product);
@@ -367,6 +375,13 @@ Value Instructions::reciprocal(Value a) {
       .getResult(0);
 }
 
+Value Instructions::reciprocalRoot(Value a) {
+  return LLVM::CallIntrinsicOp::create(
+             b, b.getF32Type(), b.getStringAttr("llvm.nvvm.rsqrt.approx.ftz.f"),
+             ValueRange(a))
+      .getResult(0);
+}
+
 Value Instructions::shuffleUp(Value f32, int64_t lanes) {
   return NVVM::ShflOp::create(b, f32.getType(), b.i32(-1), f32, b.i32(lanes),
                               b.i32(0), NVVM::ShflKind::up, UnitAttr());
@@ -400,6 +415,16 @@ void Instructions::copyBox(Value to, Value map, ValueRange coordinates,
       b, LLVM::AddrSpaceCastOp::create(b, cluster, to), map, coordinates,
       barrier, ValueRange(), Value(), Value(), NVVM::TMALoadMode::TILE,
       /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(), Value());
+}
+
+void Instructions::storeBox(Value from, Value map, ValueRange coordinates) {
+  NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
+      b, map, from, coordinates, Value(), NVVM::TMAStoreMode::TILE, Value());
+  NVVM::CpAsyncBulkCommitGroupOp::create(b);
+}
+
+void Instructions::waitForReads() {
+  NVVM::CpAsyncBulkWaitGroupOp::create(b, uint32_t(0), b.getUnitAttr());
 }
 
 void Instructions::expectBytes(Value barrier, int64_t bytes, bool arrives) {

@@ -102,8 +102,9 @@ public:
   std::pair<mlir::Value, mlir::Value> unpackPair(mlir::Value pair);
   /// 2^a by the chip's function, subnormal results as zero.
   mlir::Value exp2(mlir::Value a);
-  /// 1 / a likewise.
+  /// 1 / a, and its root, likewise.
   mlir::Value reciprocal(mlir::Value a);
+  mlir::Value reciprocalRoot(mlir::Value a);
   mlir::Value shuffleUp(mlir::Value f32, int64_t lanes);
   mlir::Value shuffleFrom(mlir::Value f32, mlir::Value lane);
   /// From the lane whose number differs by `mask`.
@@ -118,6 +119,12 @@ public:
   void copyBox(mlir::Value to, mlir::Value map, mlir::ValueRange coordinates,
                mlir::Value barrier);
   void expectBytes(mlir::Value barrier, int64_t bytes, bool arrives);
+  /// The copy engine stores a box from shared memory, as a group of its own.
+  /// One thread, behind a fence of every thread that wrote the box.
+  void storeBox(mlir::Value from, mlir::Value map,
+                mlir::ValueRange coordinates);
+  /// Until the engine has read all that this thread had it store.
+  void waitForReads();
   /// Whether it is true in any lane of the warp.
   mlir::Value anyLane(mlir::Value condition);
   /// True in one lane of the warp.

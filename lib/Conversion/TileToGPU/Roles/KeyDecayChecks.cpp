@@ -39,8 +39,7 @@ static bool isMatrix(Value tile) {
   return isTensor(tile) && tensorType(tile).getRank() == 2;
 }
 
-/// Whether slabs of a tile can be computed.
-static bool hasSlabs(Value tile) {
+bool prism::tiletogpu::hasSlabs(Value tile) {
   Operation *op = tile.getDefiningOp();
   if (isSplat(tile) || isa_and_nonnull<ReceiveOp, DecayProductOp>(op))
     return true;
@@ -61,7 +60,7 @@ bool prism::tiletogpu::isOfKeyDecays(Operation *op) {
     return isMadeOfProducts(round.getIn()) ||
            (round.getIn().getDefiningOp<ReceiveOp>() &&
             tensorType(round.getIn()).getElementType().isF32());
-  return decaysChannels(op) || isa<SumColumnsOp, MaskRowsOp>(op);
+  return decaysChannels(op);
 }
 
 /// Whether all that reads a product of decays does so by slabs.
@@ -95,7 +94,8 @@ static Value findWithoutSlabs(Operation *op) {
   return {};
 }
 
-static LogicalResult checkSizes(RankedTensorType tile, std::string &reason) {
+LogicalResult prism::tiletogpu::checkSlabs(RankedTensorType tile,
+                                           std::string &reason) {
   constexpr int64_t kColumns = 16, kMostKeys = 128;
   int64_t rows = tile.getDimSize(0), columns = tile.getDimSize(1);
   if (rows == kRowsOfGroup && columns % kColumns == 0 && columns <= kMostKeys)
@@ -116,32 +116,15 @@ static LogicalResult checkDecayedDot(DecayedDotOp dot, std::string &reason) {
         << decays << " decays per key a token is decayed, not of one each";
     return failure();
   }
-  if (failed(checkSizes(dot.getLhs().getType(), reason)))
+  if (failed(checkSlabs(dot.getLhs().getType(), reason)))
     return failure();
   return checkGates(dot.getDecays().front(), reason);
-}
-
-/// Norms and masks are computed beside them.
-static bool decaysKeys(ProgramOp program) {
-  return program.walk([](DecayedDotOp) { return WalkResult::interrupt(); })
-      .wasInterrupted();
 }
 
 LogicalResult prism::tiletogpu::checkKeyDecays(Operation *op, bool isChain,
                                                Type operands,
                                                std::string &reason) {
   llvm::raw_string_ostream os(reason);
-  if (isa<SumColumnsOp, MaskRowsOp>(op)) {
-    Value tile = op->getOperand(0);
-    if (decaysKeys(op->getParentOfType<ProgramOp>())) {
-      if (!isMatrix(tile))
-        return success();
-      if (isa<SumColumnsOp>(op) && !isChain && hasSlabs(tile))
-        return checkSizes(tensorType(tile), reason);
-    }
-    os << "there is no code for '" << op->getName() << "'";
-    return failure();
-  }
   if (isChain) {
     os << "'" << op->getName() << "' of decays per key stands on the chain";
     return failure();
@@ -166,7 +149,7 @@ LogicalResult prism::tiletogpu::checkKeyDecays(Operation *op, bool isChain,
   }
   if (auto round = dyn_cast<arith::TruncFOp>(op)) {
     if (!round.getIn().getDefiningOp<ReceiveOp>())
-      return checkSizes(tensorType(round.getResult()), reason);
+      return checkSlabs(tensorType(round.getResult()), reason);
     os << "it rounds " << round.getIn().getType() << " as it was received";
     return failure();
   }
@@ -175,7 +158,7 @@ LogicalResult prism::tiletogpu::checkKeyDecays(Operation *op, bool isChain,
     os << "a product of decays is used otherwise than to be sent";
     return failure();
   }
-  if (failed(checkSizes(tensorType(product.getResult()), reason)))
+  if (failed(checkSlabs(tensorType(product.getResult()), reason)))
     return failure();
   return checkGates(product.getDecays(), reason);
 }

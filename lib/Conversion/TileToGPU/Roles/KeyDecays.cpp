@@ -185,41 +185,6 @@ void ComputeRole::writeEach(ArrayRef<SlabResult> results) {
   slabColumn = {};
 }
 
-/// Sums along rows, in f32, to where every thread can read them.
-void ComputeRole::emitSumColumns(SumColumnsOp op) {
-  settleLeaves(op.getInput());
-  Vector vector;
-  vector.kind = Vector::Kind::Shared;
-  vector.element = b.getF32Type();
-  vector.length = kRowsOfGroup;
-  vector.memory = scratch(kRowsOfGroup * 4, 16);
-  claimScratch();
-  Value zero = b.real(b.getF32Type(), 0.0);
-  int64_t columns = tensorType(op.getInput()).getDimSize(1);
-  SmallVector<Value> sums =
-      forEachSlab(columns, {zero, zero}, [&](ValueRange carried) {
-        SmallVector<Value> next(carried.begin(), carried.end());
-        SlabRegisters slab = slabOf(op.getInput());
-        for (int64_t r = 0; r < kRegistersOfSlab; ++r)
-          next[r / 2 % 2] = b.add(next[r / 2 % 2], slab[r]);
-        return next;
-      });
-  // Four lanes have a row's columns.
-  for (Value &sum : sums)
-    for (int64_t lanes : {1, 2})
-      sum = b.add(sum, in.shuffleAcross(sum, lanes));
-  {
-    auto first = scf::IfOp::create(b, in.equals(b.remainder(lane, 4), 0));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(first.thenBlock());
-    Value at = in.advance(vector.memory, b.mul(firstRow(), b.i32(4)));
-    in.store(sums[0], at, 4);
-    in.store(sums[1], in.advance(at, 8 * 4), 4);
-  }
-  roleBarrier();
-  vectors[op.getResult()] = vector;
-}
-
 //===----------------------------------------------------------------------===//
 // Products of decays
 //===----------------------------------------------------------------------===//

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Two maps, each a plain function, so that a test can evaluate it everywhere.
+// Maps, each a plain function, so that a test can evaluate it everywhere.
 //
 // ACCUMULATOR: an M x N matrix over the four warps of a warpgroup, as wgmma
 // (PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16") and mma.sync
@@ -29,6 +29,13 @@
 //
 //   byte(r, c) = (c / 64) * rows * 128 + r * 128
 //              + ((c / 8) % 8 ^ r % 8) * 16 + (c % 8) * 2
+//
+// STAGED: a warp's 16 columns of such a matrix, rows of 32 bytes whose two
+// 16-byte pieces change places in every other four rows (the 32-byte swizzle of
+// tensor maps). 8 rows of one piece column lie in 8 different groups of 4 banks
+// here too.
+//
+//   byte(r, c) = r * 32 + ((c / 8) ^ r / 4 % 2) * 16 + (c % 8) * 2
 //
 // WIDE: a matrix of f32 in shared memory, rows of whole 128 bytes whose 32-byte
 // pieces are permuted by the row's number. The pairs of an accumulator's column
@@ -84,6 +91,20 @@ struct Swizzled {
   int64_t byteOf(int64_t row, int64_t column) const {
     return column / kSlabColumns * slabBytes() + row * kSlabRowBytes +
            ((column / 8 % 8) ^ (row % 8)) * 16 + column % 8 * 2;
+  }
+};
+
+struct Staged {
+  int64_t rows;
+
+  static constexpr int64_t kColumns = 16, kRowBytes = 32;
+  /// Of the swizzle: eight rows.
+  static constexpr int64_t kAlignment = 256;
+
+  int64_t bytes() const { return rows * kRowBytes; }
+  int64_t byteOf(int64_t row, int64_t column) const {
+    return row * kRowBytes + ((column / 8) ^ (row / 4 % 2)) * 16 +
+           column % 8 * 2;
   }
 };
 

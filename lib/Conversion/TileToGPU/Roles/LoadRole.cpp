@@ -186,17 +186,8 @@ Value LoadRole::canUseMaps(ArrayRef<Part> parts) {
   for (const Part &part : parts)
     bits |= uint64_t(1) << *part.map;
   Value can = kernel.hasTensorMaps(bits);
-  for (const Part &part : parts) {
-    if (!kernel.packed())
-      continue;
-    Value end = b.add(b.wide(kernel.scalars.lookup(part.slice.offsets[0])),
-                      b.i64(part.slice.steps()));
-    Value isWhole = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, end,
-                                          kernel.length());
-    Value isAlone =
-        arith::XOrIOp::create(b, kernel.packed(), b.integer(b.getI1Type(), 1));
-    can = b.both(can, arith::OrIOp::create(b, isWhole, isAlone));
-  }
+  for (const Part &part : parts)
+    can = b.both(can, kernel.isOfOneSequence(part.slice));
   return can;
 }
 

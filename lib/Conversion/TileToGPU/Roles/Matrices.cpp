@@ -36,7 +36,7 @@ void ComputeRole::emitMatrixOp(Operation *op) {
     return emitDecay(decay);
   if (auto round = dyn_cast<arith::TruncFOp>(op))
     return emitRounding(round);
-  if (emitScaleOfInverse(op))
+  if (emitScaleOfInverse(op) || emitScaleOfDecay(op))
     return;
   if (auto product = dyn_cast<DecayProductOp>(op))
     keySumsOf(product.getDecays());

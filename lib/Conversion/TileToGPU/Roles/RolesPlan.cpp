@@ -148,6 +148,8 @@ static LogicalResult checkOp(Operation *op, bool isChain, Type operands,
     }
     return success();
   }
+  if (isa<SumColumnsOp, MaskRowsOp>(op))
+    return checkRows(op, isChain, operands, reason);
   if (isOfKeyDecays(op))
     return checkKeyDecays(op, isChain, operands, reason);
   if (isElementwise(op) || isSplatConstant(op) ||
@@ -544,7 +546,7 @@ FailureOr<RolesPlan> RolesPlan::make(ProgramOp program, std::string &reason) {
   if (failed(plan.placeChannels(program, reason)))
     return failure();
   plan.placeWarps(program);
-  plan.maps = TensorMaps(program);
+  plan.maps = TensorMaps(program, plan.operands);
   if (plan.threads > 640) {
     reason = "its roles need " + std::to_string(plan.threads) +
              " threads, more than registers suffice for";

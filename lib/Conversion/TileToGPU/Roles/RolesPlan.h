@@ -92,12 +92,10 @@ private:
 /// Registers of a thread that has no role.
 inline constexpr int64_t kIdleRegisters = 24;
 
-/// Scratch that roles allocate beyond the channels, at most: a team that
-/// prepares (the inverse, factors of decays, copies of vectors), a warp of the
-/// chain (a tile of 64 rows to be stored).
+/// Scratch that a team that prepares allocates beyond the channels, at most: of
+/// the inverse, factors of decays, copies of vectors.
 inline constexpr int64_t kScratchOfPreparation = 16 * 1024,
-                         kLeastScratchOfPreparation = 23 * 512,
-                         kScratchOfChainWarp = 2 * 1024;
+                         kLeastScratchOfPreparation = 45 * 256;
 
 /// The same of a team for decays per key: columns of dots, in bf16, and sums of
 /// log-gates.
@@ -121,6 +119,19 @@ Turns turnsOf(ScalarBuilder &b, mlir::Value lower, mlir::Value step,
 bool isOfKeyDecays(mlir::Operation *op);
 llvm::LogicalResult checkKeyDecays(mlir::Operation *op, bool isChain,
                                    mlir::Type operands, std::string &reason);
+
+/// Whether slabs of a tile, 16 keys of 64 rows, can be computed, and of a tile
+/// of this size (KeyDecayChecks.cpp).
+bool hasSlabs(mlir::Value tile);
+llvm::LogicalResult checkSlabs(mlir::RankedTensorType tile,
+                               std::string &reason);
+
+/// Whether there is code for a sum along rows, or a mask of rows
+/// (RowSumChecks.cpp).
+llvm::LogicalResult checkRows(mlir::Operation *op, bool isChain,
+                              mlir::Type operands, std::string &reason);
+/// The received tile whose squares are summed; null if it is something else.
+mlir::Value squaredTile(tile::SumColumnsOp sum);
 
 /// Whether a tile is computed of products of decays per key.
 bool isMadeOfProducts(mlir::Value tile);

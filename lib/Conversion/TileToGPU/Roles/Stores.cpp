@@ -3,9 +3,19 @@
 //===----------------------------------------------------------------------===//
 //
 // What an iteration of the chain ends with is its output, and nothing waits for
-// it. Where registers allow, it is rounded there, carried into the next
-// iteration and stored when that one's first products have been issued: it goes
-// to memory while they run, and while the chain would wait for the preparation.
+// it. Each warp rounds its columns and turns them around in shared memory of
+// its own (Layouts.h, Staged): no other warp is waited for, and no register is
+// kept. From there they go to the array in one of two ways, chosen by all
+// threads alike:
+//
+//  * by the copy engine (TensorMaps.h), one box a warp, under the conditions of
+//    loads (LoadRole.h);
+//  * by the warp's lanes, in pieces of 16 bytes or by elements, as a loop.
+//
+// Where registers allow, both happen in the next iteration, when its first
+// product has been issued: what is needed to have the tile seen by the engine,
+// or read again, is waited for beside it.
+//
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,14 +42,10 @@ void ComputeRole::storeElements(const Slice &slice, Matrix &matrix) {
   }
 }
 
-/// Whether rows of the tile go out in whole pieces of 16 bytes.
-bool ComputeRole::isStaged(StoreOp store) const {
-  Slice slice = Slice::of(store);
-  auto view = cast<ViewType>(slice.view.getType());
-  bool hasTime = view.hasTime() && slice.axisOfTile.front() == 0;
-  return chain && hasTime && view.getElementType() == plan.operands &&
-         slice.extents.back() % kRowsOfGroup == 0 &&
-         view.getShape().back() % 8 == 0;
+/// Goes on where the argument is there, if that is not certain.
+void ComputeRole::enterIfPresent(const Slice &slice) {
+  if (Value present = kernel.present(slice))
+    b.setInsertionPointToStart(scf::IfOp::create(b, present).thenBlock());
 }
 
 void ComputeRole::emitStore(StoreOp store) {
@@ -47,76 +53,129 @@ void ComputeRole::emitStore(StoreOp store) {
   if (matrix.kind == Matrix::Kind::Splat)
     define(store.getValue(),
            SmallVector<Value>(matrix.shape.registers(), matrix.scalar));
-  if (!isStaged(store)) {
+  if (!chain || !isStaged(store, plan.operands)) {
     Slice slice = Slice::of(store);
     OpBuilder::InsertionGuard guard(b);
     enterIfPresent(slice);
     return storeElements(slice, matrix);
   }
+  storeDelayed(); // of the iteration before, if nothing else has come to it
+  stage(store, matrix);
+  if (store == delayed.store)
+    delayed.isStaged = true;
+  else
+    storeStaged(store);
+}
+
+//===----------------------------------------------------------------------===//
+// To shared memory
+//===----------------------------------------------------------------------===//
+
+/// A warp's own. All tiles of a kernel are stored by the same rows of time.
+Value ComputeRole::stagingOf(int64_t rows) {
+  if (!staging)
+    staging = plan.allocate(Staged{rows}.bytes() * RoleOp(role.role).getWarps(),
+                            Staged::kAlignment);
+  assert((!stagedRows || stagedRows == rows) && "tiles of several chunks");
+  stagedRows = rows;
+  return in.advance(in.advance(memory, *staging),
+                    b.mul(warp, b.i32(Staged{rows}.bytes())));
+}
+
+/// As Staged::byteOf, of piece `half` of a row.
+Value ComputeRole::byteOfPiece(Value row, Value half) {
+  Value swapped = in.bitXor(half, b.remainder(b.divide(row, 4), 2));
+  return b.add(b.mul(row, b.i32(Staged::kRowBytes)), b.mul(swapped, b.i32(16)));
+}
+
+/// Four 8 x 8 matrices at a time: lane l gives the address of row l % 8 of
+/// matrix l / 8.
+void ComputeRole::stage(StoreOp store, const Matrix &matrix) {
+  Slice slice = Slice::of(store);
+  OpBuilder::InsertionGuard guard(b);
+  enterIfPresent(slice);
+  int64_t rows = slice.extents.front();
   SmallVector<Value> packed;
   for (int64_t r = 0, e = matrix.shape.registers(); r < e; r += 2)
     packed.push_back(in.packPair(matrix.registers[r], matrix.registers[r + 1]));
-  if (store != delayed.store)
-    return storeStaged(store, packed);
-  storeDelayed(); // of the iteration before, if nothing else has come to it
-  delayed.packed = packed;
-}
-
-/// Goes on where the argument is there, if that is not certain.
-void ComputeRole::enterIfPresent(const Slice &slice) {
-  Value present = kernel.present(slice);
-  if (!present)
-    return;
-  auto guarded = scf::IfOp::create(b, present);
-  b.setInsertionPointToStart(guarded.thenBlock());
-}
-
-//===----------------------------------------------------------------------===//
-// One iteration later
-//===----------------------------------------------------------------------===//
-
-/// The store of a loop that the next iteration makes, if registers suffice for
-/// its tile to be carried there.
-StoreOp ComputeRole::storeToDelay(scf::ForOp loop) const {
-  StoreOp found;
-  if (!chain || role.registers < kPlentyOfRegisters)
-    return found;
-  for (auto store : loop.getOps<StoreOp>())
-    if (isStaged(store) && llvm::all_of(store.getIndices(), [&](Value index) {
-          return index == loop.getInductionVar() ||
-                 loop.isDefinedOutsideOfLoop(index);
-        }))
-      found = store;
-  return found;
-}
-
-/// What the loop carries of it: the rounded tile, and the iteration's index. At
-/// first a row before all others, which is stored nowhere.
-SmallVector<Value> ComputeRole::startOfDelayed(Value lower, Value step) {
-  int64_t count = shapeOf(delayed.store.getValue()).registers() / 2;
-  Value zero = b.i32(0);
-  return {in.pack(SmallVector<Value>(count, zero)), b.sub(lower, step)};
-}
-
-void ComputeRole::takeDelayed(Value packed, Value index) {
-  delayed.packed = in.unpack(packed);
-  delayed.index = index;
-}
-
-void ComputeRole::storeDelayed() {
-  if (delayed.packed.empty())
-    return;
-  Value induction = loopOf(role.role).getInductionVar();
-  Value now = kernel.scalars.lookup(induction);
-  kernel.scalars.map(induction, delayed.index);
-  storeStaged(delayed.store, delayed.packed);
-  kernel.scalars.map(induction, now);
-  delayed.packed.clear();
+  // The last tile has been read, by the engine and by all lanes.
+  if (plan.maps.numberOf(store))
+    in.waitForReads();
+  in.syncWarp();
+  Value row = b.add(b.mul(b.divide(lane, 16), b.i32(8)), b.remainder(lane, 8));
+  Value at = in.advance(stagingOf(rows),
+                        byteOfPiece(row, b.remainder(b.divide(lane, 8), 2)));
+  for (int64_t first = 0; first < rows; first += 16)
+    in.storeMatrices(in.advance(at, first * Staged::kRowBytes),
+                     ArrayRef(packed).slice(first / 4, 4),
+                     /*transposed=*/true);
 }
 
 //===----------------------------------------------------------------------===//
-// By way of shared memory
+// From there to the array
 //===----------------------------------------------------------------------===//
+
+void ComputeRole::storeStaged(StoreOp store) {
+  Slice slice = Slice::of(store);
+  OpBuilder::InsertionGuard guard(b);
+  enterIfPresent(slice);
+  if (std::optional<int64_t> map = plan.maps.numberOf(store)) {
+    Value canUseMap = b.both(kernel.hasTensorMaps(uint64_t(1) << *map),
+                             kernel.isOfOneSequence(slice));
+    auto choice = scf::IfOp::create(b, TypeRange(), canUseMap, true);
+    b.setInsertionPointToStart(choice.thenBlock());
+    storeBox(slice, *map);
+    b.setInsertionPointToStart(choice.elseBlock());
+  }
+  storePieces(slice);
+}
+
+/// Each lane has what it wrote seen by the engine, and one of them gives the
+/// word. Rows and columns outside the array are not written.
+void ComputeRole::storeBox(const Slice &slice, int64_t map) {
+  hasStoredBoxes = true;
+  in.fenceForAsync();
+  in.syncWarp();
+  OpBuilder::InsertionGuard guard(b);
+  auto elected = scf::IfOp::create(b, in.elect());
+  b.setInsertionPointToStart(elected.thenBlock());
+  Value row = b.wide(kernel.scalars.lookup(slice.offsets.front())),
+        column = b.wide(kernel.scalars.lookup(slice.offsets.back())),
+        zero = b.i32(0);
+  column = b.add(column, b.wide(b.mul(warp, b.i32(Staged::kColumns))));
+  in.storeBox(stagingOf(slice.extents.front()), kernel.tensorMap(map, zero),
+              kernel.mapCoordinates(slice, row, column, zero));
+}
+
+/// A lane has a piece of every 16th row. This is seldom the way: it is a loop,
+/// and finds its addresses anew.
+void ComputeRole::storePieces(const Slice &slice) {
+  in.syncWarp();
+  kernel.withOwnPlace(slice, in.opaque(b.i32(0)), [&] {
+    int64_t rows = slice.extents.front();
+    Value staged = stagingOf(rows), half = b.remainder(lane, 2);
+    Value column =
+        b.add(b.mul(warp, b.i32(Staged::kColumns)), b.mul(half, b.i32(8)));
+    Value isAligned = in.equals(in.bitAnd(kernel.alignmentBits(slice), 15), 0);
+    auto loop =
+        scf::ForOp::create(b, b.divide(lane, 2), b.i32(rows), b.i32(16));
+    keepRolled(loop);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value row = loop.getInductionVar();
+    SmallVector<Value, 3> indices = kernel.viewIndices(slice, {row, column});
+    if (Value inside = kernel.indicesInside(slice, indices))
+      b.setInsertionPointToStart(scf::IfOp::create(b, inside).thenBlock());
+    Value piece = in.load(VectorType::get({4}, b.getI32Type()),
+                          in.advance(staged, byteOfPiece(row, half)), 16);
+    Value to = kernel.safeAddress(slice, indices, Value());
+    auto choice = scf::IfOp::create(b, TypeRange(), isAligned, true);
+    b.setInsertionPointToStart(choice.thenBlock());
+    in.store(piece, to, 16);
+    b.setInsertionPointToStart(choice.elseBlock());
+    storePiece(piece, to);
+  });
+}
 
 /// A piece of 16 bytes element by element.
 void ComputeRole::storePiece(Value piece, Value to) {
@@ -127,74 +186,40 @@ void ComputeRole::storePiece(Value piece, Value to) {
              in.advance(to, e * 2), 2);
 }
 
-/// Each warp turns its 16 value columns around in 2 KiB of its own, 64 rows (of
-/// 32 bytes) at a time: no other warp is waited for. The halves of every other
-/// four rows are swapped, so that eight rows lie in different banks.
-SmallVector<Value> ComputeRole::turnAround(int64_t rows,
-                                           ArrayRef<Value> packed) {
-  int64_t bytesPerWarp = rows * 32;
-  if (!staging)
-    staging = plan.allocate(bytesPerWarp * RoleOp(role.role).getWarps(), 16);
-  Value mine = in.advance(in.advance(memory, *staging),
-                          b.mul(warp, b.i32(bytesPerWarp)));
-  auto byteOf = [&](Value row, Value half) {
-    Value swapped = in.bitXor(half, b.remainder(b.divide(row, 4), 2));
-    return b.add(b.mul(row, b.i32(32)), b.mul(swapped, b.i32(16)));
-  };
-  in.syncWarp(); // the last tile has been read
-  Value row = b.add(b.mul(b.divide(lane, 16), b.i32(8)), b.remainder(lane, 8));
-  Value at = byteOf(row, b.remainder(b.divide(lane, 8), 2));
-  for (int64_t first = 0; first < rows; first += 16)
-    in.storeMatrices(in.advance(in.advance(mine, first * 32), at),
-                     packed.slice(first / 4, 4),
-                     /*transposed=*/true);
-  in.syncWarp();
-  auto quad = VectorType::get({4}, b.getI32Type());
-  Value from =
-      in.advance(mine, byteOf(b.divide(lane, 2), b.remainder(lane, 2)));
-  SmallVector<Value> pieces;
-  for (int64_t first = 0; first < rows; first += 16)
-    pieces.push_back(in.load(quad, in.advance(from, first * 32), 16));
-  return pieces;
+//===----------------------------------------------------------------------===//
+// One iteration later
+//===----------------------------------------------------------------------===//
+
+/// The store of a loop that the next iteration ends. There must be a product
+/// before it, beside which that is done, and registers: where they are few, the
+/// branch beside a product that runs makes ptxas serialise all (C7512).
+StoreOp ComputeRole::storeToDelay(scf::ForOp loop) const {
+  StoreOp found;
+  if (!chain || role.registers < kPlentyOfRegisters ||
+      loop.getOps<DotOp>().empty())
+    return found;
+  DotOp first = *loop.getOps<DotOp>().begin();
+  for (auto store : loop.getOps<StoreOp>())
+    if (first->isBeforeInBlock(store) && isStaged(store, plan.operands) &&
+        llvm::all_of(store.getIndices(), [&](Value index) {
+          return index == loop.getInductionVar() ||
+                 loop.isDefinedOutsideOfLoop(index);
+        }))
+      found = store;
+  return found;
 }
 
-/// A lane has a piece of every 16th row.
-void ComputeRole::storeStaged(StoreOp store, ArrayRef<Value> packed) {
-  Slice slice = Slice::of(store);
+void ComputeRole::storeDelayed() {
+  if (!delayed.isStaged)
+    return;
+  delayed.isStaged = false;
+  Value induction = loopOf(role.role).getInductionVar();
+  Value now = kernel.scalars.lookup(induction);
+  kernel.scalars.map(induction, delayed.index);
   OpBuilder::InsertionGuard guard(b);
-  enterIfPresent(slice);
-  int64_t rows = slice.extents.front();
-  SmallVector<Value> pieces = turnAround(rows, packed);
-  Value column =
-      b.add(b.mul(warp, b.i32(16)), b.mul(b.remainder(lane, 2), b.i32(8)));
-  SmallVector<Value, 3> indices =
-      kernel.viewIndices(slice, {b.divide(lane, 2), column});
-  Value outer = kernel.indicesInside(slice, indices, 1);
-  Value to = kernel.safeAddress(slice, indices, Value());
-  Value stride = b.mul(kernel.stepStride(slice), b.i64(2 * 16));
-  // One condition for all of a whole tile: a branch costs as much as a store.
-  Value last = kernel.viewIndices(slice, {b.i32(rows - 1), column})[0];
-  Value isWhole = b.both(outer, kernel.axisInside(slice, 0, last));
-  Value isAligned = in.equals(in.bitAnd(kernel.alignmentBits(slice), 15), 0);
-  auto choice =
-      scf::IfOp::create(b, TypeRange(), b.both(isWhole, isAligned), true);
-  b.setInsertionPointToStart(choice.thenBlock());
-  Value at = to;
-  for (Value piece : pieces) {
-    in.store(piece, at, 16);
-    at = in.advance(at, stride);
-  }
-  b.setInsertionPointToStart(choice.elseBlock());
-  at = to;
-  for (auto [i, piece] : llvm::enumerate(pieces)) {
-    Value row = b.add(indices[0], b.i64(16 * i));
-    auto guarded =
-        scf::IfOp::create(b, b.both(outer, kernel.axisInside(slice, 0, row)));
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(guarded.thenBlock());
-      storePiece(piece, at);
-    }
-    at = in.advance(at, stride);
-  }
+  Value isThere = arith::CmpIOp::create(b, arith::CmpIPredicate::sge,
+                                        delayed.index, delayed.lower);
+  b.setInsertionPointToStart(scf::IfOp::create(b, isThere).thenBlock());
+  storeStaged(delayed.store);
+  kernel.scalars.map(induction, now);
 }

@@ -1,4 +1,4 @@
-//===- TensorMaps.cpp - Which loads the copy engine may do ----------------===//
+//===- TensorMaps.cpp - What the copy engine may move ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
@@ -38,30 +38,69 @@ static bool canBeMapped(const Slice &slice, ProgramOp program) {
       program.getArgument_(slice.view.getArgNumber()).getAxes().getValue();
   return int64_t(axes.size()) <= kMostAxes && isFeatureAxis(axes.back()) &&
          axes.contains('t') && slice.extents[0] <= kMostRows &&
-         slice.extents[0] % 8 == 0 && hasWholeSlabs(slice);
+         slice.extents[0] % 8 == 0;
 }
 
-TensorMaps::TensorMaps(ProgramOp program) {
-  for (auto role : program.getBody().getOps<RoleOp>()) {
-    if (role.getName() != "load")
-      continue;
-    for (auto send : loopOf(role).getOps<SendOp>())
-      for (Value part : send.getValues()) {
-        std::optional<Slice> slice = Slice::ofLoaded(part);
-        if (slice && canBeMapped(*slice, program) && !numberOf(*slice, program))
-          maps.push_back(
-              {slice->view.getArgNumber(), slice->steps(), slice->ranks});
-      }
-  }
+static std::optional<TensorMap> mapOf(const Slice &slice, int64_t columns) {
+  return TensorMap{slice.view.getArgNumber(), slice.steps(), columns,
+                   slice.ranks};
+}
+
+static std::optional<TensorMap> mapOfLoaded(const Slice &slice,
+                                            ProgramOp program) {
+  if (!canBeMapped(slice, program) || !hasWholeSlabs(slice))
+    return std::nullopt;
+  return mapOf(slice, kSlabColumns);
+}
+
+/// Of a staged tile. Columns behind those of the array are not stored.
+static std::optional<TensorMap> mapOfStored(StoreOp store) {
+  Slice slice = Slice::of(store);
+  if (!canBeMapped(slice, store->getParentOfType<ProgramOp>()))
+    return std::nullopt;
+  return mapOf(slice, Staged::kColumns);
+}
+
+bool prism::tiletogpu::isStaged(StoreOp store, Type operands) {
+  Slice slice = Slice::of(store);
+  auto view = cast<ViewType>(slice.view.getType());
+  bool hasTime = view.hasTime() && slice.axisOfTile.front() == 0;
+  return hasTime && view.getElementType() == operands &&
+         slice.extents.back() % kRowsOfGroup == 0 &&
+         view.getShape().back() % 8 == 0;
+}
+
+TensorMaps::TensorMaps(ProgramOp program, Type operands) {
+  for (auto role : program.getBody().getOps<RoleOp>())
+    if (role.getName() == "load") {
+      for (auto send : loopOf(role).getOps<SendOp>())
+        for (Value part : send.getValues())
+          if (std::optional<Slice> slice = Slice::ofLoaded(part))
+            add(mapOfLoaded(*slice, program));
+    } else if (role.getName() == "chain") {
+      for (auto store : loopOf(role).getOps<StoreOp>())
+        if (isStaged(store, operands))
+          add(mapOfStored(store));
+    }
+}
+
+void TensorMaps::add(std::optional<TensorMap> map) {
+  if (map && !find(map))
+    maps.push_back(*map);
+}
+
+std::optional<int64_t> TensorMaps::find(std::optional<TensorMap> map) const {
+  const TensorMap *found = map ? llvm::find(maps, *map) : maps.end();
+  if (found == maps.end())
+    return std::nullopt;
+  return found - maps.begin();
 }
 
 std::optional<int64_t> TensorMaps::numberOf(const Slice &slice,
                                             ProgramOp program) const {
-  if (!canBeMapped(slice, program))
-    return std::nullopt;
-  for (auto [i, map] : llvm::enumerate(maps))
-    if (map.argument == slice.view.getArgNumber() &&
-        map.rows == slice.steps() && map.ranks == slice.ranks)
-      return int64_t(i);
-  return std::nullopt;
+  return find(mapOfLoaded(slice, program));
+}
+
+std::optional<int64_t> TensorMaps::numberOf(StoreOp store) const {
+  return find(mapOfStored(store));
 }

@@ -51,12 +51,14 @@ Element ComputeRole::maximumOfPairs(Element x, Element y) {
           b.select(first, x.low, y.low)};
 }
 
-/// An elementwise op on one element; exp by the chip's exp2.
+/// An elementwise op on one element; exp and rsqrt by the chip's functions.
 Element ComputeRole::elementOf(Operation *op, ArrayRef<Element> operands) {
   Type f32 = b.getF32Type();
   Type result = tensorType(op->getResult(0)).getElementType();
   if (isa<math::ExpOp>(op) && result.isF32())
     return {in.exp2(b.mul(operands[0].value, b.real(f32, kLog2E)))};
+  if (isa<math::RsqrtOp>(op) && result.isF32())
+    return {in.reciprocalRoot(operands[0].value)};
   if (isa<arith::ExtFOp>(op) && result.isF64())
     return {b.castReal(operands[0].value, f32), b.real(f32, 0.0)};
   if (isa<arith::TruncFOp>(op) && operands[0].low)
@@ -99,7 +101,7 @@ void ComputeRole::emitVectorOp(Operation *op) {
     vector.mine =
         vector.element.isF64() ? splitConstant(scalar) : Element{scalar};
   } else if (auto sum = dyn_cast<SumColumnsOp>(op)) {
-    return emitSumColumns(sum);
+    return emitRowSums(sum);
   } else if (chain || isCheap(op) || isa<MaskRowsOp>(op)) {
     vector.kind = Vector::Kind::Lazy;
     vector.op = op;
@@ -117,8 +119,27 @@ void ComputeRole::emitVectorOp(Operation *op) {
                              : Element{kernel.scalars.lookup(operand)});
     vector.kind = Vector::Kind::Spread;
     vector.mine = elementOf(op, operands);
+    if (isHeld(result)) {
+      vector.held = scratch(vector.length * bytesOf(vector.element), 16);
+      writeElement(vector.mine, vector.held, vector.length);
+    }
   }
   vectors[result] = vector;
+}
+
+/// Whether a thread's element of a vector waits in its scratch until it is
+/// sent. Of more than a few each would take a register, or two of the sums that
+/// it is made of, in which systems and scores are made.
+bool ComputeRole::isHeld(Value tile) const {
+  constexpr int64_t kFew = 3;
+  if (chain || !tensorType(tile).getElementType().isF32())
+    return false;
+  return llvm::any_of(tile.getUsers(), [](Operation *user) {
+    auto send = dyn_cast<SendOp>(user);
+    return send && llvm::count_if(send.getValues(), [](Value part) {
+                     return tensorType(part).getRank() == 1;
+                   }) > kFew;
+  });
 }
 
 /// Conversions, bounds and their like of what lies in shared memory: whoever
@@ -333,7 +354,15 @@ Value ComputeRole::copyForPowers(Value tile) {
 }
 
 void ComputeRole::writeSpread(Value tile, Value to) {
-  writeElement(spread(tile), to, vectors.lookup(tile).length);
+  Vector vector = vectors.lookup(tile);
+  if (!vector.held)
+    return writeElement(spread(tile), to, vector.length);
+  auto mine = scf::IfOp::create(b, isWriter(vector.length));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(mine.thenBlock());
+  Value byte = b.mul(spreadIndex(vector.length), b.i32(4));
+  in.store(in.load(vector.element, in.advance(vector.held, byte), 4),
+           in.advance(to, byte), 4);
 }
 
 //===----------------------------------------------------------------------===//

@@ -49,6 +49,12 @@ static bool isCheapVectorOp(Operation *op) {
   return isArithmetic || isa<SplatLastOp>(op);
 }
 
+/// The last element of a vector that a message can hold.
+static bool isElementOfPrepared(Operation *op) {
+  auto last = dyn_cast<SplatLastOp>(op);
+  return last && getElementTypeOrSelf(last.getInput().getType()).isF32();
+}
+
 /// Bytes of a row of a slab: what a 128-byte swizzle permutes.
 static constexpr int64_t kSlabRowBytes = 128;
 
@@ -171,15 +177,17 @@ bool RolePlan::isAvailable(Value value, const RoleWork &work) const {
           work.received.contains(op->getOperand(0)));
 }
 
-/// The chain computes cheap vectors from vectors that it receives anyway.
+/// The chain computes cheap vectors from vectors that it receives anyway; and a
+/// repeated element, which is one read there, from the vector that it is of.
 void RolePlan::remakeCheapVectors() {
   SmallVector<Value> remade;
   for (Value value : chain.received) {
     Operation *op = value.getDefiningOp();
     if (roleOf(value) == RoleKind::Prepare && isCheapVectorOp(op) &&
-        llvm::all_of(op->getOperands(), [&](Value operand) {
-          return isAvailable(operand, chain);
-        }))
+        (isElementOfPrepared(op) ||
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return isAvailable(operand, chain);
+         })))
       remade.push_back(value);
   }
   for (Value value : remade) {

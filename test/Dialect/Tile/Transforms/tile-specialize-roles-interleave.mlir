@@ -20,7 +20,7 @@
 // CHECK-NEXT: %[[FINALSTATE:arg[0-9]+]]: !tile.view<128x128xf32> as <name = "final_state"
 // CHECK: %[[KEYS:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64x128xbf16>, tensor<128x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>, tensor<64xf32>, tensor<128xf32>)>
 // CHECK: %[[VALUES:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<128x128xbf16>)>
-// CHECK: %[[READY:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<128x64xbf16>, tensor<128x128xbf16>, tensor<64x64xbf16>, tensor<64x128xbf16>, tensor<128xf32>, tensor<64xf32>, tensor<128xf32>, tensor<64xf32>, tensor<128xf32>)>
+// CHECK: %[[READY:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<128x64xbf16>, tensor<128x128xbf16>, tensor<64x64xbf16>, tensor<64x128xbf16>, tensor<128xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<128xf32>)>
 // CHECK: tile.role "load" warps 4 {
 // CHECK: %[[LOAD:[a-z0-9_]+]] = tile.load %[[K]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK: %[[LOAD2:[a-z0-9_]+]] = tile.load %[[M]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
@@ -53,10 +53,11 @@
 // CHECK: %[[DOT6:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#2, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
 // CHECK: %[[RECEIVE3:[a-z0-9_]+]]:3 = tile.receive %[[VALUES]]
 // CHECK: %[[RECEIVE4:[a-z0-9_]+]]:9 = tile.receive %[[READY]]
+// CHECK: %[[LAST:[a-z0-9_]+]] = tile.splat_last %[[RECEIVE4]]#6 : tensor<64xf32> -> tensor<128xf32>
 // CHECK: %[[SCALE_ROWS3:[a-z0-9_]+]] = tile.scale_rows %[[DOT5]] by %[[RECEIVE4]]#4
 // CHECK: tile.dot %[[RECEIVE4]]#0, %[[RECEIVE3]]#0, %[[SCALE_ROWS3]]
 // CHECK: %[[SCALE_ROWS4:[a-z0-9_]+]] = tile.scale_rows %[[DOT6]] by %[[RECEIVE4]]#5
-// CHECK: %[[SCALE_ROWS5:[a-z0-9_]+]] = tile.scale_rows %{{[a-z0-9_]+}} by %[[RECEIVE4]]#6
+// CHECK: %[[SCALE_ROWS5:[a-z0-9_]+]] = tile.scale_rows %{{[a-z0-9_]+}} by %[[LAST]]
 // CHECK: tile.dot %[[RECEIVE4]]#1, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
 // CHECK: %[[DOT9:[a-z0-9_]+]] = tile.dot %[[RECEIVE4]]#2, %[[RECEIVE3]]#0, %[[SCALE_ROWS4]]
 // CHECK: %[[DOT10:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#0 transposed, %{{[a-z0-9_]+}}, %[[SCALE_ROWS5]]

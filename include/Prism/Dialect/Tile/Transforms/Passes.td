@@ -28,6 +28,33 @@ def TileInvertSystems : Pass<"tile-invert-systems", "::prism::tile::ProgramOp"> 
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def TileScaleResults : Pass<"tile-scale-results", "::prism::tile::ProgramOp"> {
+  let summary = "Scale results of dots instead of loaded operands";
+  let description = [{
+    A scale of an axis that a dot keeps commutes with it. Where it stands on a
+    loaded tile (a norm of keys or queries: a scale of rows by what was computed of
+    them) the dot reads the tile as it was loaded, and its result is scaled: rows by
+    the left operand's scale, columns by the right one's. So no product waits for a
+    norm, and what is multiplied is exact.
+
+    To see such scales the pass takes them out of what copies rows. A mask of rows
+    past the end, which were loaded as zeros, becomes a mask of the scale. Of an
+    interleave of scaled loads, rows of one token, the loads are interleaved, and the
+    scales, where they are computed alike of the loads, are computed of the stacked
+    tile.
+
+    ```mlir
+    // before
+    %unit = tile.scale_rows %kt by %norm : tensor<4x2xf32>, tensor<4xf32>
+    %read = tile.dot %unit, %state, %zero : tensor<4x2xf32>, tensor<2x8xf32> -> tensor<4x8xf32>
+    // after --tile-scale-results
+    %product = tile.dot %kt, %state, %zero : tensor<4x2xf32>, tensor<2x8xf32> -> tensor<4x8xf32>
+    %read = tile.scale_rows %product by %norm : tensor<4x8xf32>, tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def TileMoveScales : Pass<"tile-move-scales", "::prism::tile::ProgramOp"> {
   let summary = "Leave loaded operands of dots as they were loaded";
   let description = [{
@@ -54,6 +81,28 @@ def TileMoveScales : Pass<"tile-move-scales", "::prism::tile::ProgramOp"> {
     %write = tile.dot %kt transposed, %kept, %zero : tensor<4x2xf32>, tensor<4x8xf32> -> tensor<2x8xf32>
     ```
   }];
+}
+
+def TileJoinScales : Pass<"tile-join-scales", "::prism::tile::ProgramOp"> {
+  let summary = "Make one scale of several";
+  let description = [{
+    A tile that is scaled twice by what does not depend on the state is scaled once,
+    by the product of the vectors, which is computed beside the chain of states. In
+    between may stand scales of the other axis and products element by element; no
+    one else may read what is in between. A number that a scaled tile is multiplied
+    by goes to the vector likewise. A scale of the columns of scores goes to their
+    decays, which are the same for all scores of these columns, and then the scale is.
+
+    ```mlir
+    // before
+    %read = tile.scale_rows %product by %norm : tensor<4x8xf32>, tensor<4xf32>
+    %seen = tile.scale_rows %read by %decay : tensor<4x8xf32>, tensor<4xf32>
+    // after --tile-join-scales
+    %both = arith.mulf %norm, %decay : tensor<4xf32>
+    %seen = tile.scale_rows %product by %both : tensor<4x8xf32>, tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def TileTransposeScores : Pass<"tile-transpose-scores", "::prism::tile::ProgramOp"> {
