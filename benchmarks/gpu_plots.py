@@ -38,7 +38,7 @@ def rank_points(rows):
 def figure(width, height):
     import matplotlib
     matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "prism"  # the same picture is the same file
+    matplotlib.rcParams.update({"svg.hashsalt": "prism", "svg.fonttype": "none"})  # the same picture is the same file, its text is text
     import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=(width, height))
