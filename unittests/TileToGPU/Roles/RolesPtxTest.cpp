@@ -61,10 +61,10 @@ const Budget kBudgets[] = {
     // Norms of keys and queries, and gates, inside.
     {"normed_deltanet", 64, 64, 512, 128, 207000},
     {"normed_deltanet", 128, 128, 384, 168, 221000},
-    {"normed_gated_deltanet", 64, 64, 512, 128, 209000},
+    {"normed_gated_deltanet", 64, 64, 512, 128, 209152},
     {"normed_gated_deltanet", 128, 128, 384, 168, 221000},
     {"gates_gated_deltanet", 128, 128, 384, 168, 224000},
-    {"gates_gated_deltanet", 128, 128, 512, 128, 224000, "bf16", 128},
+    {"gates_gated_deltanet", 128, 128, 512, 128, 224000, "bf16", 128, 4},
     {"normed_retnet", 128, 128, 384, 168, 221000},
     {"normed_deltaproduct_2", 128, 128, 384, 168, 225000},
     {"normed_gated_deltanet", 128, 128, 384, 168, 221000, "f16"},
