@@ -10,7 +10,7 @@ def judge(rows):
     by_case = {}
     for row in rows:
         if "failed" not in row:
-            by_case.setdefault(row["case"].split(" bf16")[0], []).append(row)
+            by_case.setdefault(row["case"].rpartition(" bf16")[0], []).append(row)
     result = []
     for case, kernels in by_case.items():
         taken = next((row for row in kernels if row["default_plan"]), None)

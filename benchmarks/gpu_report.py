@@ -12,7 +12,7 @@ def by_case(rows):
     """Case -> (our row or None, its peers' rows), in the suite's order."""
     result = {}
     for row in rows:
-        name = row["case"].split(" bf16")[0]
+        name = row["case"].rpartition(" bf16")[0]
         ours, peers = result.setdefault(name, [None, []])
         if row.get("default_plan"):
             result[name][0] = row

@@ -6,6 +6,7 @@ sys.path.insert(0, sys.argv[1])
 import gpu_cases  # noqa: E402
 import gpu_lines  # noqa: E402
 import gpu_plots  # noqa: E402
+import gpu_report  # noqa: E402
 
 
 def row(case, ms, right=True, **more):
@@ -29,3 +30,6 @@ ranks = [row(case, 0.5 + case.ranks) for case in gpu_cases.forward_cases() if ca
 print(gpu_plots.rank_points(ranks[::-1]))
 peer = {"case": ranks[0]["case"] + ", peer", "peer": "one", "peer_ms": 2.0, "ours_ms": None, "of_roofline": 0.25}
 print(gpu_plots.roofline_points([ranks[0], peer]))
+
+# A name may hold the word that ends it in a row.
+print(*gpu_report.by_case([row(case, 1.0) for case in gpu_cases.decode_cases()[2:4]]), sep="; ")
