@@ -42,8 +42,8 @@ TEST(BestSegments, WithoutSystemsMapsAreCheap) {
                stepped = {132, 64, 1, 2, true, false};
   // 16 heads x 8 segments = 128 blocks of 132.
   EXPECT_EQ(bestSegments(known, 8192, 16), 8);
-  // 16 heads x 4 segments x 2 blocks of maps likewise.
-  EXPECT_EQ(bestSegments(stepped, 8192, 16), 5);
+  // Two blocks of maps a head are two waves: half as long each.
+  EXPECT_EQ(bestSegments(stepped, 8192, 16), 8);
   EXPECT_EQ(bestSegments(known, 8192, 64), 1);
   EXPECT_EQ(bestSegments(stepped, 8192, 64), 1);
 }

@@ -82,6 +82,11 @@ TEST_P(EveryChip, RecurrentFormHasNoSpills) {
       EXPECT_EQ(kernel.info.sharedBytes, 0);
       EXPECT_EQ(kernel.ptx.find(".extern"), std::string::npos);
       EXPECT_EQ(kernel.ptx.find("bar.sync"), std::string::npos);
+      // The hint for the L2 cache is of PTX 7.4.
+      bool hasHints = targetinfo::lookupChip(GetParam())->ptxVersion >= 74;
+      EXPECT_EQ(kernel.ptx.find("ld.global.L2::256B") != std::string::npos,
+                hasHints)
+          << type;
       std::string error;
       FailureOr<Assembled> assembled = assemble(kernel.ptx, GetParam(), error);
       ASSERT_TRUE(succeeded(assembled)) << error;

@@ -169,6 +169,8 @@ public:
   mlir::Value misalignment(unsigned argument, int64_t bytes);
   /// So many neighbours in one access, up to 16 bytes, from an element on that
   /// is aligned so: as they come, and what they are.
+  /// States' words are read with a hint for the L2 cache where PTX has it.
+  void allowCacheHints(bool isAllowed) { hintsCache = isAllowed; }
   llvm::SmallVector<mlir::Value> loadWords(const Slice &slice,
                                            mlir::Value address, int64_t offset,
                                            int64_t count);
@@ -184,6 +186,7 @@ public:
                      mlir::ValueRange values);
 
 private:
+  bool hintsCache = false;
   struct Access {
     mlir::Value pointer; ///< !llvm.ptr<1> to the item's part
     mlir::Value present; ///< i1, null unless optional

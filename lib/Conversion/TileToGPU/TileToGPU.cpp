@@ -93,6 +93,9 @@ static Value sharedMemory(ScalarBuilder &b, ModuleOp module,
   return LLVM::AddressOfOp::create(b, memory);
 }
 
+/// PTX 7.4.
+static constexpr int kPtxOfCacheHints = 74;
+
 static GPUKernelInfo emitRegisters(ProgramOp program, const GPUOptions &options,
                                    const RegisterPlan &plan, StringRef symbol) {
   GPUKernelInfo info;
@@ -102,6 +105,7 @@ static GPUKernelInfo emitRegisters(ProgramOp program, const GPUOptions &options,
   ScalarBuilder b(program.getLoc(), program.getContext());
   KernelBuilder kernel(program, b);
   kernel.createKernel(symbol, info.threads);
+  kernel.allowCacheHints(options.target.ptxVersion >= kPtxOfCacheHints);
   RegisterLowering(kernel, b, plan, options.target.warpSize).emit();
   kernel.finish();
   return info;

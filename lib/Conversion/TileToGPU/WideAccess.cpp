@@ -105,7 +105,7 @@ SmallVector<Value> KernelBuilder::loadWords(const Slice &slice, Value address,
     return {LLVM::LoadOp::create(b, wordType(slice, 1), address)};
   auto vector = accessType(b, element, count);
   bool isState = !cast<ViewType>(slice.view.getType()).hasTime();
-  if (isState && vector.getNumElements() == 4)
+  if (hintsCache && isState && vector.getNumElements() == 4)
     return loadFourOnce(b, vector.getElementType(), address);
   Value loaded = LLVM::LoadOp::create(b, vector, address,
                                       /*alignment=*/count *
