@@ -92,7 +92,7 @@ bool RoleKernel::addLaunch(Unit &unit, bool onTensorCores) {
   EXPECT_TRUE(onTensorCores ? made->strategy == tiletogpu::Strategy::Roles
                             : isInRegisters || made->strategy ==
                                                    tiletogpu::Strategy::Shared);
-  EXPECT_EQ(made->itemsPerBlock, 1);
+  launch.itemsPerBlock = made->itemsPerBlock;
   for (const tiletogpu::TensorMapBox &box : made->tensorMaps) {
     launch.tensorMaps.push_back(
         {box.argument, box.rows, box.columns, box.ranks});
@@ -226,7 +226,9 @@ RoleKernel::runLaunch(const Launch &launch, const runtime::Call &call,
         return hasMaps && encodeForInterpreter(map, to);
       },
       parameter.data());
-  int64_t blocks = *runtime::workItems(call, launch.valueBlocks, launch.items);
+  int64_t blocks = llvm::divideCeil(
+      *runtime::workItems(call, launch.valueBlocks, launch.items),
+      launch.itemsPerBlock);
   for (int64_t block = 0; block < blocks; ++block) {
     KernelInterpreter interpreter(launch.function, launch.threads,
                                   launch.sharedBytes, options);

@@ -77,7 +77,7 @@ private:
   struct Launch {
     mlir::OwningOpRef<mlir::ModuleOp> module;
     mlir::LLVM::LLVMFuncOp function;
-    int64_t threads, sharedBytes, valueBlocks;
+    int64_t threads, sharedBytes, valueBlocks, itemsPerBlock;
     runtime::Items items;
     std::vector<runtime::TensorMapInfo> tensorMaps;
   };
