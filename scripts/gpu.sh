@@ -63,7 +63,7 @@ fi
 [ ${#suites[@]} -gt 0 ] || suites=(gpu-forward gpu-families gpu-decode gpu-choice gpu-lengths gpu-sizes)
 for suite in $([ "$speed" = 0 ] || echo "${suites[@]}"); do
   forPeers=(--jobs "$jobs")
-  [ "$suite" != gpu-choice ] || forPeers=()
+  case $suite in gpu-choice | gpu-lengths | gpu-sizes) forPeers=() ;; esac # without peers
   PYTHONUNBUFFERED=1 "${PYTHON:-python3}" benchmarks/run.py --suite "$suite" --bin "$bin" ${bundles[@]+"${bundles[@]}"} \
     ${forPeers[@]+"${forPeers[@]}"} --json "$out/$suite.json" "$@" 2>&1 | tee "$out/$suite.log" || status=1
 done
