@@ -18,6 +18,23 @@ inline bool isLoaded(mlir::Value tile) {
   return mlir::isa_and_nonnull<LoadOp>(op);
 }
 
+/// A tile, and what its rows or columns are scaled by.
+struct ScaledTile {
+  mlir::Value base;
+  llvm::SmallVector<mlir::Value> scales; // outermost first
+
+  ScaledTile(mlir::Value tile, bool ofRows) : base(tile) {
+    while (mlir::Operation *op = base.getDefiningOp()) {
+      if (!(ofRows ? mlir::isa<ScaleRowsOp>(op)
+                   : mlir::isa<ScaleColumnsOp>(op)))
+        break;
+      scales.push_back(op->getOperand(1));
+      base = op->getOperand(0);
+    }
+  }
+  bool isScaledLoad() const { return !scales.empty() && isLoaded(base); }
+};
+
 } // namespace prism::tile
 
 #endif // PRISM_LIB_DIALECT_TILE_TRANSFORMS_LOADEDTILES_H

@@ -22,22 +22,13 @@ namespace prism::tile {
 namespace {
 
 /// One side of a dot: what is scaled along the contracted axis, and by what.
-struct Side {
+struct Side : ScaledTile {
   OpOperand *operand;
   bool contractsRows;
-  Value base;
-  SmallVector<Value> scales; // outermost first
 
   Side(OpOperand &operand, bool contractsRows)
-      : operand(&operand), contractsRows(contractsRows), base(operand.get()) {
-    while (Operation *op = base.getDefiningOp()) {
-      if (!(contractsRows ? isa<ScaleRowsOp>(op) : isa<ScaleColumnsOp>(op)))
-        break;
-      scales.push_back(op->getOperand(1));
-      base = op->getOperand(0);
-    }
-  }
-  bool isScaledLoad() const { return !scales.empty() && isLoaded(base); }
+      : ScaledTile(operand.get(), /*ofRows=*/contractsRows), operand(&operand),
+        contractsRows(contractsRows) {}
 };
 
 void move(const Side &from, const Side &to) {

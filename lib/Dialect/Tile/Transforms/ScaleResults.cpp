@@ -27,22 +27,6 @@ static RankedTensorType typeOf(Value tile) {
   return cast<RankedTensorType>(tile.getType());
 }
 
-/// A loaded tile, and what its rows or columns are scaled by.
-struct ScaledLoad {
-  Value base;
-  SmallVector<Value> scales; // outermost first
-
-  ScaledLoad(Value tile, bool ofRows) : base(tile) {
-    while (Operation *op = base.getDefiningOp()) {
-      if (!(ofRows ? isa<ScaleRowsOp>(op) : isa<ScaleColumnsOp>(op)))
-        break;
-      scales.push_back(op->getOperand(1));
-      base = op->getOperand(0);
-    }
-  }
-  bool isOne() const { return !scales.empty() && isLoaded(base); }
-};
-
 //===----------------------------------------------------------------------===//
 // Masks
 //===----------------------------------------------------------------------===//
@@ -50,9 +34,9 @@ struct ScaledLoad {
 /// Rows past the end are zeros where they were loaded: a mask of them is one of
 /// what they are scaled by, which need not be finite there.
 static void maskScales(MaskRowsOp mask) {
-  ScaledLoad scaled(mask.getInput(), /*ofRows=*/true);
+  ScaledTile scaled(mask.getInput(), /*ofRows=*/true);
   auto load = scaled.base.getDefiningOp<LoadOp>();
-  if (!scaled.isOne() || !load || !load.getView().getType().hasTime() ||
+  if (!scaled.isScaledLoad() || !load || !load.getView().getType().hasTime() ||
       load.getOneStep() || load.getIndices().front() != mask.getFirst())
     return;
   OpBuilder b(mask);
@@ -79,19 +63,19 @@ public:
       : builder(op), loc(op.getLoc()), count(op.getInputs().size()) {}
 
   void run(InterleaveOp op) {
-    SmallVector<ScaledLoad> ranks;
+    SmallVector<ScaledTile> ranks;
     for (Value input : op.getInputs())
       ranks.emplace_back(input, /*ofRows=*/true);
     size_t scales = ranks.front().scales.size();
-    if (!llvm::all_of(ranks, [&](const ScaledLoad &rank) {
-          return rank.isOne() && rank.scales.size() == scales;
+    if (!llvm::all_of(ranks, [&](const ScaledTile &rank) {
+          return rank.isScaledLoad() && rank.scales.size() == scales;
         }))
       return;
     Value tile = interleave(
-        llvm::map_to_vector(ranks, [](const ScaledLoad &r) { return r.base; }));
+        llvm::map_to_vector(ranks, [](const ScaledTile &r) { return r.base; }));
     for (size_t i = scales; i-- > 0;) {
       auto each = llvm::map_to_vector(
-          ranks, [&](const ScaledLoad &rank) { return rank.scales[i]; });
+          ranks, [&](const ScaledTile &rank) { return rank.scales[i]; });
       Value stacked = isStackable(each) ? stack(each) : interleave(each);
       tile = ScaleRowsOp::create(builder, loc, tile, stacked);
     }
@@ -182,22 +166,23 @@ private:
 /// Takes the scales of kept axes from the operands and applies them to the
 /// product, before it is added to anything.
 static void scaleResult(DotOp dot) {
-  ScaledLoad left(dot.getLhs(), /*ofRows=*/!dot.getTransposeLhs()),
+  ScaledTile left(dot.getLhs(), /*ofRows=*/!dot.getTransposeLhs()),
       right(dot.getRhs(), /*ofRows=*/dot.getTransposeRhs());
-  if (!left.isOne() && !right.isOne())
+  if (!left.isScaledLoad() && !right.isScaledLoad())
     return;
   OpBuilder b(dot);
   Location loc = dot.getLoc();
   Value acc = dot.getAcc(),
         zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(acc.getType()));
-  auto product = DotOp::create(b, loc, left.isOne() ? left.base : dot.getLhs(),
-                               right.isOne() ? right.base : dot.getRhs(), zero,
-                               dot.getTransposeLhs(), dot.getTransposeRhs());
+  auto product =
+      DotOp::create(b, loc, left.isScaledLoad() ? left.base : dot.getLhs(),
+                    right.isScaledLoad() ? right.base : dot.getRhs(), zero,
+                    dot.getTransposeLhs(), dot.getTransposeRhs());
   Value result = product.getResult();
-  if (right.isOne())
+  if (right.isScaledLoad())
     for (Value scale : llvm::reverse(right.scales))
       result = ScaleColumnsOp::create(b, loc, result, scale);
-  if (left.isOne())
+  if (left.isScaledLoad())
     for (Value scale : llvm::reverse(left.scales))
       result = ScaleRowsOp::create(b, loc, result, scale);
   if (!matchPattern(acc, m_AnyZeroFloat()))
