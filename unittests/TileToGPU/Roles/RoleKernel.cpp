@@ -78,6 +78,8 @@ bool RoleKernel::addLaunch(Unit &unit, bool onTensorCores) {
   launch.module = std::move(onTensorCores ? unit.roles : unit.module);
   tile::ProgramOp program = *launch.module->getOps<tile::ProgramOp>().begin();
   launch.items = itemsOf(program);
+  // The conversion erases the program.
+  bool isByStep = program.getChunk() == 1;
   tiletogpu::GPUOptions options;
   options.target = unit.target.gpu();
   options.symbol = "kernel";
@@ -87,8 +89,8 @@ bool RoleKernel::addLaunch(Unit &unit, bool onTensorCores) {
     return false;
   }
   // Diagonal maps are combined in registers, others in shared memory.
-  bool isInRegisters = made->strategy == tiletogpu::Strategy::Registers &&
-                       program.getChunk() == 1;
+  bool isInRegisters =
+      made->strategy == tiletogpu::Strategy::Registers && isByStep;
   EXPECT_TRUE(onTensorCores ? made->strategy == tiletogpu::Strategy::Roles
                             : isInRegisters || made->strategy ==
                                                    tiletogpu::Strategy::Shared);
