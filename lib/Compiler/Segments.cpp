@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Segments.h"
+#include "Prism/Conversion/TileToGPU/TileToGPU.h"
 #include "Prism/Dialect/Tile/Transforms/SplitSequence.h"
 #include "TensorCores.h"
 #include "mlir/Pass/PassManager.h"
@@ -69,6 +70,19 @@ static bool addRoles(Unit &part, StringRef name, std::string &whyNot) {
   return false;
 }
 
+/// Why the states at the segments' starts cannot be computed there, or "".
+static std::string whyNotCombined(const Unit &combine) {
+  if (!combine.target.isCuda())
+    return "";
+  FailureOr<int64_t> needed = tiletogpu::estimateSharedBytes(programOf(combine));
+  int64_t limit = combine.target.gpu().sharedMemoryPerBlock;
+  if (succeeded(needed) && *needed <= limit)
+    return "";
+  return "the map of a segment needs " +
+         (failed(needed) ? "more" : std::to_string(*needed)) +
+         " bytes of shared memory, a block has " + std::to_string(limit);
+}
+
 std::optional<Unit> prism::splitUnit(const Unit &unit, const Unit &wide,
                                      std::string &whyNot) {
   int64_t columns = combineColumns(unit.target);
@@ -93,6 +107,9 @@ std::optional<Unit> prism::splitUnit(const Unit &unit, const Unit &wide,
       whyNot = "a launch of it is no valid program";
       return std::nullopt;
     }
+  whyNot = whyNotCombined(split.before[1]);
+  if (!whyNot.empty())
+    return std::nullopt;
   if (!unit.roles || (addRoles(split.before[0], "maps", whyNot) &&
                       addRoles(split, "segments", whyNot)))
     return split;

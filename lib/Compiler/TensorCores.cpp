@@ -28,13 +28,21 @@ static constexpr int64_t kKeysOfProduct = 16;
 /// Chunks that may be under way in a channel, where shared memory suffices.
 static constexpr int64_t kSlots = 4;
 /// The state of a warpgroup lies in its registers.
-static constexpr int64_t kMostKeys = 128;
+static constexpr int64_t kMostKeys = 256;
 /// Blocks of a cluster that every chip with clusters of four has; and of those
 /// that only prepare, as many warpgroups: one such block does all of it for a
 /// cluster, two halve it.
 static constexpr int64_t kMostOfCluster = 4;
 static int64_t preparingTeams(int64_t prepareBlocks) {
   return prepareBlocks == 1 ? 3 : 1;
+}
+
+/// Value columns that a block may have: one of two warpgroups has no registers
+/// for a state of many keys.
+static int64_t mostValueColumns(scan::RecurrenceOp op) {
+  return scan::getKeysAndValues(op, 0).first <= tile::kKeysRoundedAtOnce
+             ? kMostValueColumns
+             : kValueColumns;
 }
 
 /// Blocks that only prepare pay where the preparation is long, with systems to
@@ -46,7 +54,7 @@ static bool prepareApart(scan::RecurrenceOp op, const targetinfo::GPUInfo &gpu,
       cast<RankedTensorType>(op.getStateArgument(0).getType()).getDimSize(1);
   int64_t blocks = llvm::divideCeil(values, columns);
   return columns == kValueColumns && blocks == 2 &&
-         gpu.clustersAtOnce(blocks + 1) > 0 &&
+         mostValueColumns(op) > kValueColumns && gpu.clustersAtOnce(blocks + 1) > 0 &&
          !op.getBody().getOps<scan::EraseOp>().empty() &&
          op.getBody().getOps<scan::RefineOp>().empty() &&
          llvm::all_of(op.getBody().getOps<scan::DecayOp>(),
@@ -81,7 +89,8 @@ static std::string whyNotDecays(scan::RecurrenceOp op) {
 }
 
 /// What the user fixed that tensor cores do not take, or "".
-static std::string whyNotPlan(const PlanOverride &given, int64_t rows) {
+static std::string whyNotPlan(const PlanOverride &given, int64_t rows,
+                              int64_t mostColumns) {
   int64_t chunk = kRows / rows, wanted = given.chunk.value_or(chunk),
           block = given.valueBlock.value_or(0);
   if (wanted != chunk)
@@ -90,10 +99,14 @@ static std::string whyNotPlan(const PlanOverride &given, int64_t rows) {
            (rows > 1 ? " (" + std::to_string(kRows) + " rows, " +
                            std::to_string(rows) + " of them a token's)"
                      : "");
-  if (block > kMostValueColumns)
+  if (block > mostColumns)
     return "the plan's value_block is " + std::to_string(block) +
-           ", and blocks there have " + std::to_string(kMostValueColumns) +
-           " value columns at most";
+           ", and blocks there have " + std::to_string(mostColumns) +
+           " value columns at most" +
+           (mostColumns < kMostValueColumns
+                ? " beside more than " +
+                      std::to_string(tile::kKeysRoundedAtOnce) + " keys"
+                : "");
   return "";
 }
 
@@ -103,6 +116,7 @@ static std::string whyNotTaken(scan::RecurrenceOp op,
                                const targetinfo::GPUInfo &gpu,
                                const PlanOverride &given, int64_t rows) {
   auto [keys, values] = scan::getKeysAndValues(op, 0);
+  int64_t mostColumns = mostValueColumns(op);
   if (gpu.tensorCores != targetinfo::TensorCores::Wgmma)
     return gpu.chip + " has no warpgroup products";
   if (op.getNumStates() > 1)
@@ -113,16 +127,17 @@ static std::string whyNotTaken(scan::RecurrenceOp op,
   if (kRows % rows || rows > kMostRowsOfToken)
     return "a token erases " + std::to_string(rows) + " times, not 1, 2 or " +
            std::to_string(kMostRowsOfToken);
-  if (std::string plan = whyNotPlan(given, rows); !plan.empty())
+  if (std::string plan = whyNotPlan(given, rows, mostColumns);
+      !plan.empty())
     return plan;
   if (keys < kFewestKeys || keys > kMostKeys || keys % kKeysOfProduct)
     return "there are " + std::to_string(keys) + " keys, not " +
            std::to_string(kFewestKeys) + " to " + std::to_string(kMostKeys) +
            " in steps of " + std::to_string(kKeysOfProduct);
-  if (values > kMostValueColumns && !canSplitValues(op))
+  if (values > mostColumns && !canSplitValues(op))
     return "a norm of values takes all " + std::to_string(values) +
-           " of them in one block, which has " +
-           std::to_string(kMostValueColumns) + " value columns at most";
+           " of them in one block, which has " + std::to_string(mostColumns) +
+           " value columns at most";
   return whyNotDecays(op);
 }
 
@@ -135,7 +150,9 @@ prism::tensorCorePlans(scan::RecurrenceOp op, const targetinfo::GPUInfo &gpu,
   if (!whyNot.empty())
     return {};
   SmallVector<scan::PlanAttr> plans;
-  SmallVector<int64_t> blocks = {kValueColumns, 2 * kValueColumns};
+  SmallVector<int64_t> blocks = {kValueColumns};
+  if (mostValueColumns(op) > kValueColumns)
+    blocks.push_back(kMostValueColumns);
   if (given.valueBlock)
     blocks = {*given.valueBlock};
   else if (!canSplitValues(op))
@@ -247,6 +264,16 @@ static int64_t decayedKeys(tile::ProgramOp program) {
   return keys;
 }
 
+/// Keys of the state that a program carries from chunk to chunk.
+static int64_t keysOf(tile::ProgramOp program) {
+  int64_t keys = 0;
+  for (auto loop : program.getBody().getOps<scf::ForOp>())
+    for (Type type : loop.getResultTypes())
+      if (auto state = dyn_cast<RankedTensorType>(type))
+        keys = std::max(keys, state.getDimSize(0));
+  return keys;
+}
+
 /// Whether so many consecutive blocks take the same steps. Those of a segment's
 /// map that hold columns of M, which come last, may take none
 /// (tile.sum_steps).
@@ -278,12 +305,16 @@ static OwningOpRef<ModuleOp> splitInto(ModuleOp module,
 /// prepares alone, its one group of columns leaves registers for a second team.
 /// Where keys decay, the least scratch comes before fewer blocks, and one team
 /// last: what is sent may leave no room for two (rwkv7). Alone, two teams that
-/// the least scratch would leave room for spill (gated_deltanet2).
+/// the least scratch would leave room for spill (gated_deltanet2). Beside a
+/// state of many keys there is one team: products of it take more registers than
+/// a thread starts with in a block of two (C7602).
 static OwningOpRef<ModuleOp> splitRoles(ModuleOp module,
                                         const targetinfo::GPUInfo &gpu,
                                         std::string &whyNot) {
   tile::ProgramOp program = *module.getOps<tile::ProgramOp>().begin();
   int64_t columns = program.getValueBlock(), keys = decayedKeys(program);
+  bool hasRoom =
+      columns <= kValueColumns && keysOf(program) <= tile::kMostKeysReadTwice;
   struct Choice {
     int64_t cluster;
     bool isLeast;
@@ -300,7 +331,7 @@ static OwningOpRef<ModuleOp> splitRoles(ModuleOp module,
     tile::RoleOptions options;
     options.slots = kSlots;
     options.cluster = cluster;
-    options.prepareTeams = columns <= kValueColumns ? teams : 1;
+    options.prepareTeams = hasRoom ? teams : 1;
     options.sharedMemory = gpu.sharedMemoryPerBlock -
                            tiletogpu::rolesScratchBytes(
                                columns, options.prepareTeams, keys, isLeast);
@@ -361,6 +392,12 @@ OwningOpRef<ModuleOp> prism::buildRoles(ModuleOp module,
   if (columns > kValueColumns && hasFunctionsOfValues(program)) {
     whyNot = "functions of values leave too few registers for blocks of " +
              std::to_string(columns) + " value columns";
+    return {};
+  }
+  if (int64_t keys = keysOf(program);
+      keys > tile::kKeysRoundedAtOnce && operands.isF16()) {
+    whyNot = "powers of two beside f16 leave too few registers for " +
+             std::to_string(keys) + " keys";
     return {};
   }
   if (columns > kValueColumns && decayedKeys(program)) {

@@ -209,6 +209,17 @@ static bool decodeProduct(Decoder &decoder, Operation *op) {
 // Packing
 //===----------------------------------------------------------------------===//
 
+/// What is packed of two f32, where a text says it.
+static std::optional<Float> packedByText(Operation *op) {
+  auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
+  if (!assembly || assembly.getConstraints() != "=r,f,f")
+    return std::nullopt;
+  return llvm::StringSwitch<std::optional<Float>>(assembly.getAsmString())
+      .Case("cvt.rn.bf16x2.f32 $0, $1, $2;", Float::BF16)
+      .Case("cvt.rn.f16x2.f32 $0, $1, $2;", Float::F16)
+      .Default(std::nullopt);
+}
+
 static bool decodePacking(Decoder &decoder, Operation *op) {
   uint32_t high, low;
   Float kind;
@@ -226,6 +237,10 @@ static bool decodePacking(Decoder &decoder, Operation *op) {
   } else if (auto convert = dyn_cast<NVVM::ConvertF32x2ToF16x2Op>(op)) {
     if (!read(convert, Float::F16))
       return false;
+  } else if (std::optional<Float> packed = packedByText(op)) {
+    kind = *packed;
+    high = decoder.scalar(op->getOperand(0));
+    low = decoder.scalar(op->getOperand(1));
   } else {
     return false;
   }

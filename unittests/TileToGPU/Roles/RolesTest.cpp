@@ -112,6 +112,29 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(112), testing::Values(8, 72, 136)),
     nameOf);
 
+/// States that are rounded piece by piece, of which the last piece may be
+/// shorter; with the outputs' products beside the others, and after them.
+class ManyKeys : public Sizes {};
+
+TEST_P(ManyKeys, AreRight) {
+  RoleKernel kernel(specOf(model()));
+  ASSERT_EQ(kernel.whyNot(), "");
+  expectRight(kernel, callOf(130));
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, ManyKeys,
+                         testing::Combine(testing::Values("linear_attention",
+                                                          "gated_deltanet"),
+                                          testing::Values(144, 192, 256),
+                                          testing::Values(64)),
+                         nameOf);
+INSTANTIATE_TEST_SUITE_P(Clusters, ManyKeys,
+                         testing::Combine(testing::Values("mamba2",
+                                                          "gated_deltanet"),
+                                          testing::Values(256),
+                                          testing::Values(72, 256)),
+                         nameOf);
+
 /// Functions of values, by the chip's own exp2 and reciprocal.
 TEST(Activations, AreRight) {
   for (const char *activation : {"gelu", "silu", "tanh", "relu", "identity"}) {
@@ -141,6 +164,24 @@ TEST(Declined, ErasesOfWhichASystemHoldsNoWholeTokens) {
   three.name = "deltaproduct_3";
   EXPECT_EQ(RoleKernel(specOf(three)).whyNot(),
             "no tensor cores: a token erases 3 times, not 1, 2 or 4");
+}
+
+TEST(Declined, WideBlocksOfManyKeys) {
+  Model many;
+  many.keys = 144;
+  many.values = 128;
+  EXPECT_EQ(RoleKernel(specOf(many), 128).whyNot(),
+            "no tensor cores: the plan's value_block is 128, and blocks there "
+            "have 64 value columns at most beside more than 128 keys");
+}
+
+TEST(Declined, ManyKeysInF16) {
+  Model many;
+  many.keys = 144;
+  many.io = "f16";
+  EXPECT_EQ(RoleKernel(specOf(many)).whyNot(),
+            "no tensor cores: powers of two beside f16 leave too few registers "
+            "for 144 keys");
 }
 
 TEST(Declined, BlocksOfThreeWarpgroups) {

@@ -73,6 +73,17 @@ INSTANTIATE_TEST_SUITE_P(Every, Segments,
                                          "gated_deltanet", "prism_l1",
                                          "mamba2"));
 
+TEST(SegmentsOf, ManyKeys) {
+  for (const char *name : {"retnet", "gated_deltanet"}) {
+    Model model;
+    model.name = name;
+    model.keys = 192;
+    RoleKernel kernel(specOf(model), std::nullopt, /*segments=*/2);
+    ASSERT_EQ(kernel.whyNot(), "") << name;
+    expectRight(kernel, callOf(200));
+  }
+}
+
 TEST(SegmentsOf, PackedSequencesOfHeadGroups) {
   Model model;
   model.keys = 80;

@@ -121,6 +121,9 @@ private:
 
   // Products.cpp
   void emitDot(tile::DotOp dot);
+  void multiplyByPieces(tile::DotOp dot, const Matrix &left, Matrix &product);
+  void issued(tile::DotOp dot, Matrix &product,
+              llvm::ArrayRef<const Matrix *> operands);
   void settle(Matrix &matrix);
   void settleAll();
   llvm::SmallVector<mlir::Value> startOf(mlir::Value acc,
@@ -133,6 +136,8 @@ private:
   void emitMatrixOp(mlir::Operation *op);
   bool isStart(mlir::Operation *op);
   void emitRounding(mlir::arith::TruncFOp op);
+  /// Whether it is wide, and only multiplied.
+  bool isRoundedByPieces(mlir::arith::TruncFOp op) const;
   bool emitRoundings(mlir::Operation *first);
   void packRegisters(mlir::Value tile, Matrix &packed);
   void define(mlir::Value tile, llvm::SmallVector<mlir::Value> registers);

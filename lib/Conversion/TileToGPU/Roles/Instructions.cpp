@@ -344,6 +344,16 @@ Value Instructions::packPair(Value low, Value high) {
   return LLVM::BitcastOp::create(b, b.getI32Type(), packed);
 }
 
+Value Instructions::packPairHere(Value low, Value high) {
+  StringRef text = operands.isF16() ? "cvt.rn.f16x2.f32 $0, $1, $2;"
+                                    : "cvt.rn.bf16x2.f32 $0, $1, $2;";
+  return LLVM::InlineAsmOp::create(
+             b, TypeRange(b.getI32Type()), ValueRange{high, low}, text,
+             "=r,f,f", /*has_side_effects=*/true, /*is_align_stack=*/false,
+             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
+
 /// bf16 is the upper half of an f32.
 std::pair<Value, Value> Instructions::unpackPair(Value pair) {
   auto f32 = b.getF32Type();

@@ -99,6 +99,9 @@ public:
 
   // 16 bits.
   mlir::Value packPair(mlir::Value low, mlir::Value high);
+  /// The same, neither earlier nor kept for another reader: packing is cheaper
+  /// than registers.
+  mlir::Value packPairHere(mlir::Value low, mlir::Value high);
   std::pair<mlir::Value, mlir::Value> unpackPair(mlir::Value pair);
   /// 2^a by the chip's function, subnormal results as zero.
   mlir::Value exp2(mlir::Value a);

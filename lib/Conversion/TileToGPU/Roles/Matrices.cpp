@@ -5,6 +5,7 @@
 #include "../ElementOps.h"
 #include "../TileOpKinds.h"
 #include "ComputeRole.h"
+#include "Prism/Dialect/Tile/Transforms/Roles.h"
 
 using namespace mlir;
 using namespace prism::tile;
@@ -79,9 +80,25 @@ bool ComputeRole::isStart(Operation *op) {
 // 16 bits
 //===----------------------------------------------------------------------===//
 
+bool ComputeRole::isRoundedByPieces(arith::TruncFOp op) const {
+  return chain && shapeOf(op.getResult()).columns > kKeysRoundedAtOnce &&
+         llvm::all_of(op->getUses(), [](OpOperand &use) {
+           auto dot = dyn_cast<DotOp>(use.getOwner());
+           return dot && &use == &dot.getRhsMutable();
+         });
+}
+
 void ComputeRole::emitRounding(arith::TruncFOp op) {
   if (madeBySlabs.contains(op))
     return;
+  if (isRoundedByPieces(op)) {
+    Matrix rounded;
+    rounded.kind = Matrix::Kind::Lazy;
+    rounded.op = op;
+    rounded.shape = shapeOf(op.getResult());
+    matrices[op.getResult()] = rounded;
+    return;
+  }
   Matrix &wide = matrixOf(op.getIn());
   if (wide.kind == Matrix::Kind::Shared) { // rounded where it was made
     Matrix copy = wide;

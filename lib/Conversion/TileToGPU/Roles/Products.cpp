@@ -4,6 +4,7 @@
 
 #include "../TileOpKinds.h"
 #include "ComputeRole.h"
+#include "Prism/Dialect/Tile/Transforms/Roles.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -71,10 +72,48 @@ SmallVector<Value> ComputeRole::startOf(Value acc, const Matrix &product) {
   return {in.pack(scaled(product, registers, /*divides=*/true))};
 }
 
+/// Contracted elements of a product, and of those that are issued at once of an
+/// operand that is rounded piece by piece.
+static constexpr int64_t kContracted = 16, kStepsOfPiece = 4;
+
+/// Adds a product whose operand in registers is rounded a piece at a time: when
+/// one has been multiplied, the next takes its registers.
+void ComputeRole::multiplyByPieces(DotOp dot, const Matrix &left,
+                                   Matrix &product) {
+  Contracted along = dot.getTransposeLhs() ? Contracted::AlongRows
+                                           : Contracted::AlongColumns;
+  Value wide = dot.getRhs().getDefiningOp<arith::TruncFOp>().getIn();
+  Value base = in.descriptor(left.memory, left.layout, along);
+  settleLeaves(wide);
+  // Where there is room, other products read the same pieces.
+  bool isShared = dot.getK() <= kMostKeysReadTwice;
+  auto pair = [&](int64_t r) {
+    Value low = registerOf(wide, r), high = registerOf(wide, r + 1);
+    return isShared ? in.packPair(low, high) : in.packPairHere(low, high);
+  };
+  int64_t steps = dot.getK() / kContracted;
+  for (int64_t first = 0; first < steps; first += kStepsOfPiece) {
+    int64_t end = std::min(first + kStepsOfPiece, steps);
+    if (first > 0)
+      in.waitForAllBut(0);
+    SmallVector<Value> piece;
+    for (int64_t r = first * kRegistersOfSlab; r < end * kRegistersOfSlab;
+         r += 2)
+      piece.push_back(pair(r));
+    in.fence();
+    for (int64_t s = first; s < end; ++s)
+      product.running[0] = in.multiply(
+          product.running[0], product.shape.columns,
+          ArrayRef(piece).slice(4 * (s - first), 4),
+          in.descriptorStep(base, left.layout, along, s), along);
+    in.commit();
+  }
+}
+
 void ComputeRole::emitDot(DotOp dot) {
   Accumulator shape = shapeOf(dot.getResult());
   Matrix left = matrixOf(dot.getLhs()), right = matrixOf(dot.getRhs());
-  int64_t steps = llvm::divideCeil(dot.getK(), 16);
+  int64_t steps = llvm::divideCeil(dot.getK(), kContracted);
   if (chain && right.kind == Matrix::Kind::Shared) {
     right.registers = readPairs(right);
     right.channel = Value(); // read, once and for all
@@ -84,6 +123,11 @@ void ComputeRole::emitDot(DotOp dot) {
   product.shape = shape;
   takePowers(left, right, product);
   SmallVector<Value> sums = startOf(dot.getAcc(), product);
+  if (right.kind == Matrix::Kind::Lazy) {
+    product.running = sums;
+    multiplyByPieces(dot, left, product);
+    return issued(dot, product, {&left});
+  }
   in.fence();
   if (chain) {
     // Transposed: the right operand's transpose is A, in registers.
@@ -115,11 +159,17 @@ void ComputeRole::emitDot(DotOp dot) {
     }
   }
   in.commit();
+  product.running = sums;
+  issued(dot, product, {&left, &right});
+}
+
+/// A group of products more is under way.
+void ComputeRole::issued(DotOp dot, Matrix &product,
+                         ArrayRef<const Matrix *> operands) {
   ++groupsIssued;
-  for (const Matrix *operand : {&left, &right})
+  for (const Matrix *operand : operands)
     if (operand->channel)
       lastReader[operand->channel] = groupsIssued;
-  product.running = sums;
   product.group = groupsIssued;
   matrices[dot.getResult()] = product;
 }

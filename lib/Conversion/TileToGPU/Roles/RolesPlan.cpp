@@ -412,10 +412,10 @@ LogicalResult RolesPlan::placeChannels(ProgramOp program, std::string &reason) {
 
 /// Registers of a block, and what a thread may have of them.
 static constexpr int64_t kRegistersOfBlock = 65536, kMostRegisters = 240;
-/// Of a thread that only copies, at least; with more matrices than so many its
+/// Of a thread that only copies, at least; with more matrices, or wider ones, its
 /// addresses need more, which two teams that prepare can spare.
 static constexpr int64_t kLoadRegisters = 32, kLoadRegistersOfMany = 48,
-                         kFewMatrices = 5;
+                         kFewMatrices = 5, kFewColumns = 128;
 /// What the preparation gets beside two warpgroups of the chain, beside one as
 /// two teams, and as one.
 static constexpr int64_t kPrepareRegisters = 96, kPrepareRegistersOfTwo = 120,
@@ -456,14 +456,18 @@ int64_t RolesPlan::warpsOf(bool isApart) const {
   return warps;
 }
 
-static bool loadsManyMatrices(ArrayRef<RolePlan> roles) {
-  int64_t matrices = 0;
+/// Many matrices, or such of many slabs.
+static bool loadsMany(ArrayRef<RolePlan> roles) {
+  int64_t matrices = 0, columns = 0;
   for (const RolePlan &plan : roles)
     if (RoleOp role = plan.role; role.getName() == "load")
       for (auto send : loopOf(role).getOps<SendOp>())
         for (Value part : send.getValues())
-          matrices += tensorType(part).getRank() == 2;
-  return matrices > kFewMatrices;
+          if (RankedTensorType tile = tensorType(part); tile.getRank() == 2) {
+            ++matrices;
+            columns = std::max(columns, tile.getDimSize(1));
+          }
+  return matrices > kFewMatrices || columns > kFewColumns;
 }
 
 static bool decaysKeysOfSystems(ArrayRef<RolePlan> roles) {
@@ -486,7 +490,7 @@ void RolesPlan::placeRegisters(bool isApart) {
   auto [chain, prepare, load] = perRole;
   int64_t left = initialRegisters * threads -
                  kIdleRegisters * (threads - warpsOf(isApart) * 32);
-  bool isOfMany = chain <= 128 && prepare > 128 && loadsManyMatrices(roles);
+  bool isOfMany = chain <= 128 && prepare > 128 && loadsMany(roles);
   int64_t leastForLoad = isOfMany ? kLoadRegistersOfMany : kLoadRegisters;
   int64_t forPrepare = chain > 128     ? kPrepareRegisters
                        : isOfMany      ? kPrepareRegistersBesideMany

@@ -280,6 +280,19 @@ static bool isScaledByKeys(Operation *op) {
   return isa<ScaleRowsOp>(op) && op->getOperand(1).getDefiningOp<LastRowOp>();
 }
 
+static bool isOfManyKeys(Value tile) {
+  return cast<RankedTensorType>(tile.getType()).getDimSize(0) >
+         kMostKeysReadTwice;
+}
+
+/// The state of many keys that a product reads, or null.
+static Value largeStateOf(Operation *op) {
+  auto dot = dyn_cast<DotOp>(op);
+  auto round = dot ? dot.getRhs().getDefiningOp<arith::TruncFOp>()
+                   : arith::TruncFOp();
+  return round && isOfManyKeys(round.getIn()) ? round.getIn() : Value();
+}
+
 /// Computes what products are added to beside the first product that can run
 /// meanwhile, and not between the last one and the product itself.
 static void computeStartsEarly(const RolePlan &plan,
@@ -292,8 +305,13 @@ static void computeStartsEarly(const RolePlan &plan,
     // As far up as its operands and its messages allow, then below a product.
     // What it is scaled by, which costs nothing, goes before it.
     size_t first = from;
+    auto isBound = [&](Operation *before) {
+      Value state = largeStateOf(before);
+      return readsResultOf(op, before) ||
+             (state && llvm::is_contained(op->getOperands(), state));
+    };
     while (first > 0 && ranks.lookup(ops[first - 1]) >= ranks.lookup(op) &&
-           !readsResultOf(op, ops[first - 1]))
+           !isBound(ops[first - 1]))
       --first;
     if (isVectorOp(op)) {
       std::rotate(ops.begin() + first, ops.begin() + from,
@@ -313,6 +331,39 @@ static void computeStartsEarly(const RolePlan &plan,
       place = awaited ? llvm::find(ops, awaited) + 1 : product;
     }
     std::rotate(place, ops.begin() + from, ops.begin() + from + 1);
+  }
+}
+
+/// Outputs' products with a state of many keys wait until all that the next
+/// state is made of has been rounded; and what becomes of the state waits for
+/// them.
+static void readLargeStatesLate(const llvm::DenseSet<Operation *> &outputs,
+                                SmallVectorImpl<Operation *> &ops) {
+  for (size_t from = ops.size(); from-- > 0;) {
+    Operation *read = ops[from];
+    Value state = largeStateOf(read);
+    if (!state || !outputs.contains(read))
+      continue;
+    bool follows = false; // another product
+    size_t to = from;
+    for (size_t i = from + 1; i < ops.size(); ++i) {
+      auto dot = dyn_cast<DotOp>(ops[i]);
+      if (dot && isOfManyKeys(dot.getResult()))
+        break;
+      follows |= dot && !outputs.contains(dot);
+      if (follows && isa<arith::TruncFOp>(ops[i]))
+        to = i;
+    }
+    llvm::SmallPtrSet<Operation *, 8> behind = {read};
+    for (Operation *op : ArrayRef(ops).slice(from, to + 1 - from))
+      if (llvm::is_contained(op->getOperands(), state) ||
+          llvm::any_of(op->getOperands(), [&](Value operand) {
+            return behind.contains(operand.getDefiningOp());
+          }))
+        behind.insert(op);
+    SmallVector<Operation *> moved(ops.begin() + from, ops.begin() + to + 1);
+    sortBy([&](Operation *op) { return behind.contains(op); }, moved);
+    llvm::copy(moved, ops.begin() + from);
   }
 }
 
@@ -336,6 +387,7 @@ static void sortChain(const RolePlan &plan, SmallVectorImpl<Operation *> &ops) {
     keys[op] = isLast ? last : 2 * ranks.lookup(op) + isLater;
   }
   sortBy([&](Operation *op) { return keys.lookup(op); }, ops);
+  readLargeStatesLate(outputs, ops);
   computeStartsEarly(plan, ops);
 }
 
