@@ -37,8 +37,7 @@ const Input *ModelBuilder::findInput(const JsonNode &node,
   std::vector<llvm::StringRef> names;
   for (const Input &input : spec.inputs)
     names.push_back(input.name);
-  fail(node.loc,
-       "unknown input '" + name + "', expected " + joinNames(names),
+  fail(node.loc, "unknown input '" + name + "', expected " + joinNames(names),
        nearestName(name, names));
   return nullptr;
 }
@@ -59,8 +58,8 @@ const Input *ModelBuilder::findWeight(const JsonNode &node, const Axes &axes,
     used.insert(input->name);
     return input;
   }
-  std::string shape = "[" + axes[0] + ", " + axes[1] +
-                      (what == "weight" ? ", W]" : "]");
+  std::string shape =
+      "[" + axes[0] + ", " + axes[1] + (what == "weight" ? ", W]" : "]");
   fail(node.loc, "expected a " + what + " of axes " + shape +
                      (what == "weight" ? ", W of taps" : "") + "; '" +
                      input->name + "' has " + printAxes(input->axes));
@@ -82,24 +81,24 @@ bool ModelBuilder::readConvolution(const JsonMember &member) {
     if (axis[0] == 'H' && isOuterAxis(axis))
       own.push_back(axis);
   if (own.size() != 1 || features.size() != 1 || input->axes.size() != 4)
-    return fail(member.keyLoc,
-                "expected an input of axes B, T, heads and one of its own, such "
-                "as [B, T, H, K]; '" +
-                    member.key + "' has " + printAxes(input->axes));
+    return fail(
+        member.keyLoc,
+        "expected an input of axes B, T, heads and one of its own, such "
+        "as [B, T, H, K]; '" +
+            member.key + "' has " + printAxes(input->axes));
   own.push_back(features[0]);
-  const JsonNode &weight = node.is(JsonKind::String) ? node
-                                                     : *node.find("weight");
+  const JsonNode &weight =
+      node.is(JsonKind::String) ? node : *node.find("weight");
   const Input *taps = findWeight(weight, own, "weight");
   if (!taps)
     return false;
   convolution.weight = taps->name;
   convolution.taps = spec.extent(taps->axes[2]);
   if (convolution.taps < kFewestTaps || convolution.taps > kMostTaps)
-    return fail(weight.loc,
-                "expected " + llvm::Twine(kFewestTaps) + " to " +
-                    llvm::Twine(kMostTaps) + " taps, found " +
-                    llvm::Twine(convolution.taps) + " on axis '" +
-                    taps->axes[2] + "' of '" + taps->name + "'");
+    return fail(weight.loc, "expected " + llvm::Twine(kFewestTaps) + " to " +
+                                llvm::Twine(kMostTaps) + " taps, found " +
+                                llvm::Twine(convolution.taps) + " on axis '" +
+                                taps->axes[2] + "' of '" + taps->name + "'");
   if (const JsonNode *bias = node.find("bias")) {
     const Input *found = findWeight(*bias, own, "bias");
     if (!found)

@@ -30,10 +30,12 @@ std::string entryOf(const Shape &shape) {
   x += "xf64>";
   pair += "xf64>";
   return "func.func @f(%x: " + x + " {scan.name = \"x\"}, %w: " + weight +
-         " {scan.name = \"w\"}, %b: " + pair + " {scan.name = \"b\"}, %s: " +
-         window + " {scan.name = \"window\", scan.optional}, " +
+         " {scan.name = \"w\"}, %b: " + pair +
+         " {scan.name = \"b\"}, %s: " + window +
+         " {scan.name = \"window\", scan.optional}, " +
          "%o: tensor<?xi64> {scan.name = \"offsets\", scan.optional}) -> (" +
-         x + " {scan.name = \"y\"}, " + window + " {scan.name = \"after\"}) {\n" +
+         x + " {scan.name = \"y\"}, " + window +
+         " {scan.name = \"after\"}) {\n" +
          "  %y, %a = scan.short_convolution " +
          (shape.reverse ? "reverse " : "") + "%x as \"" + shape.axes +
          "\" weight %w bias %b window %s offsets %o activation " +
@@ -97,7 +99,8 @@ TEST(ShortConvolution, LikeALoop) {
   for (int64_t taps : {2, 4, 8})
     for (bool reverse : {false, true})
       for (std::string axes : {"bthk", "bhtk"}) {
-        TestModel model(entryOf({heads, channels, taps, axes, "identity", reverse}));
+        TestModel model(
+            entryOf({heads, channels, taps, axes, "identity", reverse}));
         bool headFirst = axes == "bhtk";
         Arrays in;
         in["x"] = headFirst ? random({rows, heads, steps, channels}, engine)
@@ -122,11 +125,10 @@ TEST(ShortConvolution, LikeALoop) {
                 x.push_back(in["x"].data[place(row, t, h, d)]);
               int64_t channel = h * channels + d,
                       at = (row * heads * channels + channel) * (taps - 1);
-              ArrayRef<double> window = ArrayRef(in["window"].data)
-                                            .slice(at, taps - 1);
+              ArrayRef<double> window =
+                  ArrayRef(in["window"].data).slice(at, taps - 1);
               std::vector<double> want = convolve(
-                  window, x,
-                  ArrayRef(in["w"].data).slice(channel * taps, taps),
+                  window, x, ArrayRef(in["w"].data).slice(channel * taps, taps),
                   in["b"].data[channel]);
               for (int64_t t = 0; t < steps; ++t)
                 EXPECT_NEAR(out["y"].data[place(row, t, h, d)], want[t], 1e-12);
@@ -166,11 +168,12 @@ TEST(ShortConvolution, Activations) {
     in["b"] = Array({1, 1}, {0.25});
     return model.run(in)["y"];
   }; // of 1.25 and -2.25
-  expectValues(run("silu"), {1.25 / (1 + std::exp(-1.25)),
-                             -2.25 / (1 + std::exp(2.25))},
+  expectValues(run("silu"),
+               {1.25 / (1 + std::exp(-1.25)), -2.25 / (1 + std::exp(2.25))},
                1e-15);
-  expectValues(run("gelu"), {0.625 * (1 + std::erf(1.25 / std::sqrt(2.0))),
-                             -1.125 * (1 + std::erf(-2.25 / std::sqrt(2.0)))},
+  expectValues(run("gelu"),
+               {0.625 * (1 + std::erf(1.25 / std::sqrt(2.0))),
+                -1.125 * (1 + std::erf(-2.25 / std::sqrt(2.0)))},
                1e-15);
   expectValues(run("tanh"), {std::tanh(1.25), std::tanh(-2.25)}, 1e-15);
   expectValues(run("relu"), {1.25, 0});

@@ -63,9 +63,10 @@ ShortConvolution::prepare(TileBuilder &tb, int64_t channels, bool alongValues) {
   Prepared &made = known.emplace();
   int64_t taps = op.getTaps(), before = taps - 1;
   Value zero = tb.index(0);
-  made.column = alongValues ? Value(tb.create<tile::ValueOffsetOp>(
-                                  tb.builder.getIndexType()))
-                            : zero;
+  made.column =
+      alongValues
+          ? Value(tb.create<tile::ValueOffsetOp>(tb.builder.getIndexType()))
+          : zero;
   Value weight = tb.create<tile::LoadOp>(
       tb.matrix(channels, taps), views.weight,
       ValueRange{zero, made.column, zero}, /*one_step=*/true);

@@ -37,7 +37,8 @@ public:
   mlir::Value tile(TileBuilder &tb, mlir::RankedTensorType type,
                    mlir::Value first, bool alongValues);
   /// Stores the window after the last token.
-  void storeWindow(TileBuilder &tb, mlir::Value length, mlir::Value finalWindow);
+  void storeWindow(TileBuilder &tb, mlir::Value length,
+                   mlir::Value finalWindow);
 
 private:
   /// What is the same for all chunks.

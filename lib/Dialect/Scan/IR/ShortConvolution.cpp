@@ -43,9 +43,8 @@ static LogicalResult verifyAxes(ShortConvolutionOp op) {
   StringRef axes = op.getInputAxes();
   std::string outer = axes.drop_back(axes.empty() ? 0 : 1).str();
   llvm::sort(outer);
-  bool isFeature =
-      !axes.empty() && llvm::isLower(axes.back()) &&
-      !StringRef("bthn").contains(axes.back());
+  bool isFeature = !axes.empty() && llvm::isLower(axes.back()) &&
+                   !StringRef("bthn").contains(axes.back());
   if (outer != "bht" || !isFeature)
     return op.emitOpError("[V1] expects an input of axes b, t, h in any order "
                           "and one of its own, the last, found \"")
@@ -79,7 +78,8 @@ LogicalResult ShortConvolutionOp::verify() {
   if (getBias() && getBias().getType().getShape() != weight.take_front(2))
     return emitOpError("[V3] expects a bias of ")
            << heads << "x" << channels << ", found " << getBias().getType();
-  auto checkWindow = [&](RankedTensorType type, StringRef what) -> LogicalResult {
+  auto checkWindow = [&](RankedTensorType type,
+                         StringRef what) -> LogicalResult {
     ArrayRef<int64_t> shape = type.getShape();
     if (shape.size() == 4 && shape[1] == heads && shape[2] == channels &&
         shape[3] == weight[2] - 1 &&
