@@ -650,7 +650,7 @@ const Row kMiniBatches[] = {
 const Row kConvolutions[] = {
     {kConvolved, "{ \"q\": {", "{ \"x\": {",
      "/short_convolution/x: unknown input 'x', expected q, k, v, q_taps, "
-     "q_bias or v_taps"},
+     "q_bias or v_taps; did you mean 'q'?"},
     {kConvolved, "{ \"q\": {", "{ \"v_taps\": {",
      "/short_convolution/v_taps: expected an input of axes B, T, heads and one "
      "of its own, such as [B, T, H, K]; 'v_taps' has [Hv, V, W]"},
