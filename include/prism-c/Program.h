@@ -72,7 +72,9 @@ typedef enum PrismRole {
   PRISM_ROLE_INITIAL_STATE = 1,
   PRISM_ROLE_OFFSETS = 2,
   PRISM_ROLE_OUTPUT = 3,
-  PRISM_ROLE_FINAL_STATE = 4
+  PRISM_ROLE_FINAL_STATE = 4,
+  PRISM_ROLE_INITIAL_WINDOW = 5, /* of a short convolution */
+  PRISM_ROLE_FINAL_WINDOW = 6
 } PrismRole;
 
 /** Extents that a call decides: batch rows, steps, sequences, sequences + 1. */

@@ -22,7 +22,7 @@
 namespace prism::runtime {
 
 /// The newest manifest version that this reader knows.
-constexpr int64_t manifestVersion = 2;
+constexpr int64_t manifestVersion = 3;
 
 enum class DType { F64, F32, BF16, F16, I64 };
 const char *toString(DType dtype);
@@ -34,11 +34,14 @@ enum class Role {
   Offsets,
   Output,
   FinalState,
+  InitialWindow,
+  FinalWindow,
   Intermediate
 };
 const char *toString(Role role);
 inline bool isWritten(Role role) {
-  return role == Role::Output || role == Role::FinalState;
+  return role == Role::Output || role == Role::FinalState ||
+         role == Role::FinalWindow;
 }
 
 /// One dimension of an argument: a number, or a size known at the call.

@@ -20,7 +20,10 @@ static_assert(int(runtime::Role::Input) == PRISM_ROLE_INPUT &&
                       PRISM_ROLE_INITIAL_STATE &&
                   int(runtime::Role::Offsets) == PRISM_ROLE_OFFSETS &&
                   int(runtime::Role::Output) == PRISM_ROLE_OUTPUT &&
-                  int(runtime::Role::FinalState) == PRISM_ROLE_FINAL_STATE,
+                  int(runtime::Role::FinalState) == PRISM_ROLE_FINAL_STATE &&
+                  int(runtime::Role::InitialWindow) ==
+                      PRISM_ROLE_INITIAL_WINDOW &&
+                  int(runtime::Role::FinalWindow) == PRISM_ROLE_FINAL_WINDOW,
               "the C API's roles are the runtime's");
 static_assert(runtime::Dim::B == -PRISM_EXTENT_B &&
                   runtime::Dim::T == -PRISM_EXTENT_T &&

@@ -28,6 +28,9 @@ namespace {
 /// From the weakest to the one that decides where an input has several.
 enum class Use {
   normal,
+  tap,
+  bias,
+  window,
   weight,
   channelGate,
   unitVector,
@@ -89,6 +92,28 @@ Use useOf(Value value) {
   return strongest;
 }
 
+/// How an entry uses an argument: a step's input, maybe convolved before, or
+/// what convolves.
+Use useOfArgument(BlockArgument argument, scan::RecurrenceOp op) {
+  Value seen = argument;
+  for (Operation *user : argument.getUsers())
+    if (auto convolution = dyn_cast<scan::ShortConvolutionOp>(user)) {
+      if (argument == convolution.getWeight())
+        return Use::tap;
+      if (argument == convolution.getBias())
+        return Use::bias;
+      if (argument == convolution.getInitialWindow())
+        return Use::window;
+      if (argument == convolution.getInput())
+        seen = convolution.getResult();
+    }
+  Use use = Use::normal;
+  for (auto [n, input] : llvm::enumerate(op.getInputs()))
+    if (input == seen)
+      use = useOf(op.getInputArgument(n));
+  return use;
+}
+
 class Generator {
 public:
   explicit Generator(const InputOptions &options)
@@ -107,6 +132,20 @@ public:
       }
       if (use != Use::normal)
         normalise(array);
+      break;
+    // A convolved key is no longer than about 1, so that steps contract.
+    case Use::tap:
+      for (double &value : array.values)
+        value = (2.0 * uniform(random) - 1.0) / double(array.shape.back());
+      break;
+    case Use::bias:
+      for (double &value : array.values)
+        value = 0.25 * normal(random) / std::sqrt(double(array.shape.back()));
+      break;
+    case Use::window: // channels before the tokens
+      for (double &value : array.values)
+        value = normal(random) /
+                std::sqrt(double(array.shape[array.shape.size() - 2]));
       break;
     case Use::weight:
       for (double &value : array.values)
@@ -244,7 +283,9 @@ HostArrays check::makeInputs(func::FuncOp entry, const runtime::EntryInfo &info,
   for (const auto &[i, argument] : llvm::enumerate(info.arguments)) {
     if (runtime::isWritten(argument.role))
       continue;
-    if (argument.role == runtime::Role::InitialState && !options.initialState)
+    bool isCarried = argument.role == runtime::Role::InitialState ||
+                     argument.role == runtime::Role::InitialWindow;
+    if (isCarried && !options.initialState)
       continue;
     if (argument.role == runtime::Role::Offsets && !packed)
       continue;
@@ -257,11 +298,7 @@ HostArrays check::makeInputs(func::FuncOp entry, const runtime::EntryInfo &info,
         array.values.push_back(array.values.back() + double(length));
       array.encode();
     } else {
-      Use use = Use::normal;
-      if (op)
-        for (auto [n, input] : llvm::enumerate(op.getInputs()))
-          if (input == entry.getArgument(i))
-            use = useOf(op.getInputArgument(n));
+      Use use = op ? useOfArgument(entry.getArgument(i), op) : Use::normal;
       bool isSum = argument.role == runtime::Role::InitialState && op &&
                    op.getNumStates() > 1 && array.shape.back() == 1;
       if (isSum)

@@ -122,6 +122,10 @@ static std::string whyNotTaken(scan::RecurrenceOp op,
   if (op.getNumStates() > 1)
     return "one state is held in registers there, and it has " +
            std::to_string(op.getNumStates());
+  if (llvm::any_of(op.getInputs(), [](Value input) {
+        return input.getDefiningOp<scan::ShortConvolutionOp>();
+      }))
+    return "its inputs are convolved, which loads there do not do yet";
   if (!scan::outputsAreReads(op))
     return "outputs that are computed from reads are not computed there yet";
   if (kRows % rows || rows > kMostRowsOfToken)

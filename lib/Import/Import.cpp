@@ -46,6 +46,11 @@ private:
 
   func::FuncOp makeFunction(const Entry &entry);
   scan::RecurrenceOp makeRecurrence(func::FuncOp function, const Entry &entry);
+  /// The arrays that the steps see, in the order of the spec's inputs:
+  /// arguments and convolved ones.
+  SmallVector<Value> convolve(func::FuncOp function,
+                              SmallVectorImpl<Value> &finalWindows);
+  RankedTensorType windowType(const ShortConvolution &convolution);
   scan::PlanAttr makePlan(const Entry &entry);
   void fillStep(scan::RecurrenceOp recurrence);
 
@@ -146,6 +151,15 @@ static std::vector<std::string> outputAxes(const Spec &spec) {
   return {"B", "T", "Hv", "V"};
 }
 
+/// N x heads x channels x (taps - 1), of the tokens' own type.
+RankedTensorType Importer::windowType(const ShortConvolution &convolution) {
+  const Input &input = *spec.findInput(convolution.input);
+  ArrayRef<std::string> axes = spec.findInput(convolution.weight)->axes;
+  return RankedTensorType::get({ShapedType::kDynamic, spec.extent(axes[0]),
+                                spec.extent(axes[1]), convolution.taps - 1},
+                               floatType(input.type));
+}
+
 //===----------------------------------------------------------------------===//
 // Functions
 //===----------------------------------------------------------------------===//
@@ -167,6 +181,10 @@ func::FuncOp Importer::makeFunction(const Entry &entry) {
       RankedTensorType::get({ShapedType::kDynamic}, builder.getI64Type()));
   results.assign(outputs.size(), arrayType(outputAxes(spec), spec.io));
   llvm::append_range(results, stateArrays);
+  for (const ShortConvolution &convolution : spec.convolutions) {
+    arguments.push_back(windowType(convolution));
+    results.push_back(windowType(convolution));
+  }
 
   auto function =
       func::FuncOp::create(builder, locate(entry.loc), entry.name,
@@ -181,6 +199,8 @@ func::FuncOp Importer::makeFunction(const Entry &entry) {
   for (const State &state : spec.states)
     optional.push_back(state.initialName());
   optional.push_back("offsets");
+  for (const ShortConvolution &convolution : spec.convolutions)
+    optional.push_back(convolution.initialName());
   for (auto [i, name] : llvm::enumerate(optional)) {
     function.setArgAttr(count + i, scan::kNameAttr,
                         builder.getStringAttr(name));
@@ -191,6 +211,10 @@ func::FuncOp Importer::makeFunction(const Entry &entry) {
   for (auto [i, state] : llvm::enumerate(spec.states))
     function.setResultAttr(outputs.size() + i, scan::kNameAttr,
                            builder.getStringAttr(state.finalName()));
+  for (auto [i, convolution] : llvm::enumerate(spec.convolutions))
+    function.setResultAttr(outputs.size() + spec.states.size() + i,
+                           scan::kNameAttr,
+                           builder.getStringAttr(convolution.finalName()));
   return function;
 }
 
@@ -208,26 +232,60 @@ scan::PlanAttr Importer::makePlan(const Entry &entry) {
       plan.prepareBlocks.value_or(-1));
 }
 
+SmallVector<Value> Importer::convolve(func::FuncOp function,
+                                      SmallVectorImpl<Value> &finalWindows) {
+  ValueRange arguments = function.getArguments();
+  llvm::StringMap<Value> arrays;
+  for (auto [input, argument] : llvm::zip(spec.inputs, arguments))
+    arrays[input.name] = argument;
+  unsigned offsets = spec.inputs.size() + spec.states.size();
+  for (auto [i, convolution] : llvm::enumerate(spec.convolutions)) {
+    Value &input = arrays[convolution.input];
+    auto type = cast<RankedTensorType>(input.getType());
+    auto op = scan::ShortConvolutionOp::create(
+        builder, locate(convolution.loc),
+        type.clone(floatType(spec.computeType())), windowType(convolution),
+        input, arrays[convolution.weight],
+        convolution.bias ? arrays[*convolution.bias] : Value(),
+        arguments[offsets + 1 + i], arguments[offsets],
+        builder.getStringAttr(letters(spec.findInput(convolution.input)->axes)),
+        scan::ActivationAttr::get(
+            builder.getContext(),
+            static_cast<scan::Activation>(convolution.activation)),
+        spec.reverse ? builder.getUnitAttr() : UnitAttr());
+    input = op.getResult();
+    finalWindows.push_back(op.getFinalWindow());
+  }
+  SmallVector<Value> seen;
+  for (const Input &input : spec.inputs)
+    if (!spec.isConvolutionWeight(input.name))
+      seen.push_back(arrays[input.name]);
+  return seen;
+}
+
 scan::RecurrenceOp Importer::makeRecurrence(func::FuncOp function,
                                             const Entry &entry) {
   unsigned count = spec.inputs.size(), stateCount = spec.states.size();
   Block *body = function.addEntryBlock();
   builder.setInsertionPointToStart(body);
+  SmallVector<Value> finalWindows, inputs = convolve(function, finalWindows);
   SmallVector<Attribute> inputAxes;
   for (const Input &input : spec.inputs)
-    inputAxes.push_back(builder.getStringAttr(letters(input.axes)));
+    if (!spec.isConvolutionWeight(input.name))
+      inputAxes.push_back(builder.getStringAttr(letters(input.axes)));
   std::string output = letters(outputAxes(spec));
   SmallVector<StringRef> outputLetters(outputs.size(), output);
   SmallVector<Attribute> stateAxes;
   for (const State &state : spec.states)
     stateAxes.push_back(builder.getStringAttr(stateLetters(state)));
-  TypeRange results = function.getResultTypes();
+  TypeRange results =
+      TypeRange(function.getResultTypes()).drop_back(finalWindows.size());
   Location loc = function.getLoc();
   if (entry.plan)
     loc = scan::withPlanPlaces(loc, entry.plan->places);
   auto recurrence = scan::RecurrenceOp::create(
       builder, loc, results.drop_back(stateCount),
-      results.take_back(stateCount), body->getArguments().take_front(count),
+      results.take_back(stateCount), inputs,
       body->getArguments().slice(count, stateCount),
       body->getArgument(count + stateCount), builder.getArrayAttr(inputAxes),
       builder.getArrayAttr(stateAxes), builder.getStrArrayAttr(outputLetters),
@@ -237,7 +295,9 @@ scan::RecurrenceOp Importer::makeRecurrence(func::FuncOp function,
       makePlan(entry));
   if (spec.serial)
     recurrence->setAttr(scan::kSerialAttr, builder.getUnitAttr());
-  func::ReturnOp::create(builder, function.getLoc(), recurrence.getResults());
+  SmallVector<Value> returned(recurrence.getResults());
+  returned.append(finalWindows);
+  func::ReturnOp::create(builder, function.getLoc(), returned);
   return recurrence;
 }
 
@@ -374,12 +434,16 @@ void Importer::fillStep(scan::RecurrenceOp recurrence) {
     for (Value &state : entered)
       state = block->addArgument(state.getType(), recurrence.getLoc());
   for (const Input &input : spec.inputs) {
+    if (spec.isConvolutionWeight(input.name))
+      continue;
     std::vector<std::string> features;
     llvm::copy_if(input.axes, std::back_inserter(features),
                   [](const std::string &a) { return !isOuterAxis(a); });
-    Type type = floatType(input.type);
+    ElementType element =
+        spec.findConvolution(input.name) ? spec.computeType() : input.type;
+    Type type = floatType(element);
     if (!features.empty())
-      type = arrayType(features, input.type);
+      type = arrayType(features, element);
     values[input.name] = block->addArgument(type, locate(input.loc));
   }
   for (auto [state, value] : llvm::zip_equal(spec.states, states))

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Binds arrays to the arguments of the entry, evaluates its recurrences and
-// prefix scans, and collects the results.
+// Binds arrays to the arguments of the entry, evaluates its convolutions,
+// recurrences and prefix scans, and collects the results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -133,6 +133,15 @@ static std::optional<Array> readConstant(Operation &op) {
   return array;
 }
 
+static FailureOr<std::vector<Array>>
+runOverTime(Operation &op, const Bindings &bindings, JoinOrder order) {
+  if (auto convolution = dyn_cast<scan::ShortConvolutionOp>(op))
+    return runShortConvolution(convolution, bindings);
+  if (auto prefix = dyn_cast<scan::PrefixOp>(op))
+    return runPrefix(prefix, bindings, order);
+  return runRecurrence(cast<scan::RecurrenceOp>(op), bindings);
+}
+
 FailureOr<Arrays> interpreter::evaluate(func::FuncOp entry,
                                         const Arrays &inputs, JoinOrder order) {
   if (entry.isExternal() || !entry.getBody().hasOneBlock())
@@ -145,11 +154,8 @@ FailureOr<Arrays> interpreter::evaluate(func::FuncOp entry,
   // Arrays that ops of the body make; their addresses must stay.
   std::deque<Array> made;
   for (Operation &op : entry.getBody().front().without_terminator()) {
-    if (isa<scan::RecurrenceOp, scan::PrefixOp>(op)) {
-      auto prefix = dyn_cast<scan::PrefixOp>(op);
-      FailureOr<std::vector<Array>> results =
-          prefix ? runPrefix(prefix, bindings, order)
-                 : runRecurrence(cast<scan::RecurrenceOp>(op), bindings);
+    if (isa<scan::RecurrenceOp, scan::PrefixOp, scan::ShortConvolutionOp>(op)) {
+      FailureOr<std::vector<Array>> results = runOverTime(op, bindings, order);
       if (failed(results))
         return failure();
       for (auto [value, array] : llvm::zip_equal(op.getResults(), *results))

@@ -14,6 +14,10 @@ namespace prism::interpreter {
 mlir::FailureOr<std::vector<Array>> runRecurrence(scan::RecurrenceOp op,
                                                   const Bindings &bindings);
 
+/// Evaluates `op`: its result, then its final window.
+mlir::FailureOr<std::vector<Array>>
+runShortConvolution(scan::ShortConvolutionOp op, const Bindings &bindings);
+
 /// Evaluates `op`: its outputs, then its final elements.
 mlir::FailureOr<std::vector<Array>>
 runPrefix(scan::PrefixOp op, const Bindings &bindings, JoinOrder order);

@@ -26,9 +26,9 @@ const std::vector<std::string> &dtypeNames() {
 }
 
 const std::vector<std::string> &roleNames() {
-  static const std::vector<std::string> names = {"input",       "initial_state",
-                                                 "offsets",     "output",
-                                                 "final_state", "intermediate"};
+  static const std::vector<std::string> names = {
+      "input",       "initial_state",  "offsets",      "output",
+      "final_state", "initial_window", "final_window", "intermediate"};
   return names;
 }
 

@@ -142,6 +142,13 @@ ordered_json prism::spec::expandSpec(const Spec &spec) {
   for (const Input &input : spec.inputs)
     json["inputs"][input.name] = {{"axes", input.axes},
                                   {"dtype", stringify(input.type).str()}};
+  for (const ShortConvolution &convolution : spec.convolutions) {
+    ordered_json &printed = json["short_convolution"][convolution.input];
+    printed["weight"] = convolution.weight;
+    if (convolution.bias)
+      printed["bias"] = *convolution.bias;
+    printed["activation"] = stringify(convolution.activation).str();
+  }
   if (isWrittenOut(spec.states))
     for (const State &state : spec.states)
       json["states"][state.name] = axesOf(state);

@@ -96,9 +96,9 @@ llvm::FailureOr<Spec> prism::spec::readSpec(llvm::StringRef text,
 
 bool ModelBuilder::build() {
   return refuseUnbuilt() && readNames() && readDims() && readStates() &&
-         readTypes() && readInputs() && readLets() && readSteps() &&
-         readOutputs() && finishTypes() && checkUses() && readEntries() &&
-         readPlans() && readTargets();
+         readTypes() && readInputs() && readConvolutions() && readLets() &&
+         readSteps() && readOutputs() && finishTypes() && checkUses() &&
+         readEntries() && readPlans() && readTargets();
 }
 
 /// What the format has and the compiler does not: a sentence each.
@@ -239,6 +239,11 @@ bool ModelBuilder::checkNewName(llvm::StringRef name, const SourceLoc &loc) {
   auto reserved = [&](const State &state) {
     return name == state.initialName() || name == state.finalName();
   };
+  auto isWindow = [&](const ShortConvolution &convolution) {
+    return name == convolution.initialName() || name == convolution.finalName();
+  };
+  if (llvm::any_of(spec.convolutions, isWindow))
+    return fail(loc, "the name '" + name + "' is that of a window");
   if (name == "offsets" || llvm::any_of(spec.states, reserved))
     return fail(loc, "the name '" + name + "' is reserved; every model has it");
   if (spec.states.size() > 1 && spec.findState(name))

@@ -41,6 +41,13 @@ private:
   bool readPlan(const JsonNode &node, Plan &plan);
   bool readTargets();
 
+  // ModelConvolutions.cpp.
+  bool readConvolutions();
+  bool readConvolution(const JsonMember &member);
+  const Input *findInput(const JsonNode &node, llvm::StringRef name);
+  const Input *findWeight(const JsonNode &node, const Axes &axes,
+                          llvm::StringRef what);
+
   // ModelLets.cpp.
   bool readLets();
   bool readExpression(const JsonNode &text, Expr &expr);
@@ -113,6 +120,8 @@ private:
   bool readsAreValues = false;
 };
 
+/// Why a step cannot take a convolution's weight.
+std::string weightMessage(llvm::StringRef name);
 /// The axes of one token's value of an input.
 Axes featureAxes(const Input &input);
 /// Names of all inputs and lets so far.

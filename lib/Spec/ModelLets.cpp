@@ -106,6 +106,8 @@ bool ModelBuilder::resolve(Expr &expr, const JsonNode &text) {
     return true;
   case ExprKind::Name: {
     used.insert(expr.name);
+    if (spec.isConvolutionWeight(expr.name))
+      return failInText(text, expr.offset, weightMessage(expr.name));
     if (const Input *input = spec.findInput(expr.name)) {
       expr.axes = featureAxes(*input);
       return true;

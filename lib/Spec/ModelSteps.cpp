@@ -19,6 +19,8 @@ bool ModelBuilder::readOperand(const JsonNode &node, Operand &operand) {
   }
   operand.name = node.string;
   used.insert(operand.name);
+  if (spec.isConvolutionWeight(operand.name))
+    return fail(node.loc, weightMessage(operand.name));
   if (const Input *input = spec.findInput(operand.name)) {
     operand.axes = featureAxes(*input);
     return takeMicroStep(operand);

@@ -241,6 +241,19 @@ SpecStructure::SpecStructure() {
     return shape;
   };
 
+  Shape *convolution = make(kString | kObject);
+  convolution->def = "short_convolution";
+  convolution->pattern = TextPattern::Name;
+  convolution->fields = {
+      {"weight", name, true, "taps, of axes [H, K, W], the oldest first"},
+      {"bias", name, false, "of axes [H, K]"},
+      {"activation", activation, false, "of the sum; default identity"}};
+  Shape *convolutions = make(kObject);
+  convolutions->additional = convolution;
+  convolutions->keyPattern = TextPattern::Name;
+  convolutions->minProperties = 1;
+  convolutions->maxProperties = 16;
+
   Shape *dtype = make(kObject);
   dtype->fields = {{"io", choice({"f32", "f64", "bf16", "f16"}), false,
                     "inputs and outputs; default f32"},
@@ -298,6 +311,8 @@ SpecStructure::SpecStructure() {
       {"dims", makeDims(), true, "sizes of the axes"},
       {"dtype", dtype, false, "element types"},
       {"inputs", makeInputs(), false, "arrays of a call, by name"},
+      {"short_convolution", convolutions, false,
+       "inputs that are convolved over time before the steps see them"},
       {"states", states, false,
        "several states and their axes; default one of [K, V]"},
       {"let", let, false, "values computed per token from inputs"},

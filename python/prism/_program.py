@@ -32,6 +32,7 @@ Arrays may be NumPy arrays, PyTorch tensors (CPU or GPU), JAX arrays (CPU) or an
 Nothing is copied: strides may be any where the last axis has stride 1 (a last axis b, t, h or n may have any).
 Outputs come as arrays of the library of the first array. An output given by name is written into and returned;
 final_state may be the same array as initial_state, which is then updated in place; final_state=None is not computed.
+The window after a call is another array than the one before it.
 
 Raises prism.ArgumentError for arrays that do not fit, prism.DeviceError where no kernel runs on their device."""
 
@@ -41,7 +42,8 @@ class Argument(collections.namedtuple("Argument", "name role dtype axes shape op
 
     Attributes:
         name: its keyword.
-        role: "input", "initial_state", "offsets", "output" or "final_state".
+        role: "input", "initial_state", "offsets", "output", "final_state", or of a short convolution "initial_window" or
+            "final_window".
         dtype: "f64", "f32", "bf16", "f16" or "i64".
         axes: a letter for each dimension, e.g. "bthk".
         shape: numbers, and the symbols "B", "T", "N" and "N+1".
@@ -53,7 +55,7 @@ class Argument(collections.namedtuple("Argument", "name role dtype axes shape op
     @property
     def is_output(self) -> bool:
         """Whether a call writes it."""
-        return self.role in ("output", "final_state")
+        return self.role in ("output", "final_state", "final_window")
 
     def __str__(self) -> str:
         shape = ", ".join(str(extent) for extent in self.shape)

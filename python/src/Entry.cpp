@@ -71,7 +71,8 @@ Devices &devices() {
 
 bool isWritten(const PrismArgument &argument) {
   return argument.role == PRISM_ROLE_OUTPUT ||
-         argument.role == PRISM_ROLE_FINAL_STATE;
+         argument.role == PRISM_ROLE_FINAL_STATE ||
+         argument.role == PRISM_ROLE_FINAL_WINDOW;
 }
 
 /// What a caller may say beside the arrays.

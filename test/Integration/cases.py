@@ -17,7 +17,6 @@ import tools
 WAITING = {
     "A07, A16 backward": "the backward",
     "A04 (b), A08, A28 backward": "the backward",
-    "A16 conv window": "the short convolution",
     "A25 lint": "a lint for strength |key|^2 > 2",
 }
 NP = {"f32": np.float32, "f16": np.float16, "f64": np.float64}
@@ -263,6 +262,71 @@ def case_a16(kit, target):
                 at += length
             close(np.concatenate(outputs), want, 1e-6)
             close(state, (-1.1557842226, 0.3953145735), 1e-6)
+
+
+def case_a16_window(kit, target):
+    """The window of a short convolution is carried as the state is. Taps of 1/2 and 1/4 undo what the input was made with."""
+    spec = gdn_spec(2, 1)
+    spec["entries"] = ["forward", "decode"]
+    spec["dims"]["W"] = 3
+    spec["inputs"]["v_taps"] = ["Hv", "V", "W"]
+    spec["short_convolution"] = {"v": "v_taps"}
+    run = Runner(kit, target, spec, "a16w")
+    want = [-1, -0.9669677312, -0.5695216287, -0.1437350041, 0.1452575448, 0.0191446096, 0.0880774949, -0.0653806213,
+            -0.4945095422, -1.1557842226]
+    data = rotating(10)
+    # x_t with x_t + x_{t-1}/2 + x_{t-2}/4 = v_t, before it the window (4, -2).
+    x, window = [4.0, -2.0], np.array([4.0, -2.0]).reshape(1, 1, 1, 2)
+    for v in data["v"].ravel():
+        x.append(v - x[-1] / 2 - x[-2] / 4)
+    data["v"] = column(x[2:])
+    taps, names = np.array([0.25, 0.5, 1]).reshape(1, 1, 3), ("o", "final_state", "final_v_window")
+    for split in ((10,), (1, 9), (7, 3), (9, 1), (1,) * 10, (3, 3, 4)):
+        for schedules in (("chunk", "chunk"), ("recurrent", "recurrent"), ("chunk", "decode")):
+            carried, outputs, at = {"initial_v_window": window}, [], 0
+            for n, length in enumerate(split):
+                part = {name: a[:, at:at + length] for name, a in data.items()}
+                kind = schedules[min(n, 1)]
+                o, state, after = run(None if kind == "decode" else kind, entry="decode" if kind == "decode" else "forward",
+                                      outputs=names, v_taps=taps, **part, **carried)
+                outputs.append(o.ravel())
+                at += length
+                carried = {"initial_state": state, "initial_v_window": after}
+                exact(after, np.float32(x[at:at + 2]))
+            close(np.concatenate(outputs), want, 1e-6)
+            close(state, (-1.1557842226, 0.3953145735), 1e-6)
+
+
+def case_a17(kit, target):
+    """Fewer new tokens than a short convolution is wide."""
+    spec = affine_spec()
+    spec["entries"] = ["forward", "decode"]
+    spec["dims"]["W"] = 4
+    spec["inputs"]["taps"] = ["Hv", "V", "W"]
+    spec["short_convolution"] = {"v": {"weight": "taps"}}
+    run = Runner(kit, target, spec, "a17")
+    taps, names = np.array([1000.0, 100, 10, 1]).reshape(1, 1, 4), ("o", "final_v_window")
+
+    def call(schedule, window, *x, entry="forward"):
+        one = column(np.ones(len(x)))
+        # A gate that drops all: what is read is what is written.
+        o, after = run(schedule, entry=entry, outputs=names, q=one, k=one, v=column(x), taps=taps,
+                       g=np.full((1, len(x), 1), -np.inf), initial_v_window=np.array(window, float).reshape(1, 1, 1, 3))
+        return o.ravel(), after
+    for schedule in BOTH:
+        o, window = call(schedule, (1, 2, 3), 4)
+        exact(o, [1234])
+        exact(window, [2, 3, 4])
+        o, window = call(schedule, window, 5, 6)
+        exact(o, [2345, 3456])
+        exact(window, [4, 5, 6])
+        o, window = call(schedule, (1, 2, 3), 4, 5, 6)
+        exact(o, [1234, 2345, 3456])
+        exact(window, [4, 5, 6])
+        exact(call(schedule, (1, 2, 3))[1], [1, 2, 3])
+    o, window = call(None, (1, 2, 3), 4, entry="decode")
+    exact(o, [1234])
+    exact(window, [2, 3, 4])
 
 
 def case_a25(kit, target):

@@ -27,7 +27,7 @@ SEEDS = sorted((ROOT / "examples").glob("*.json")) + sorted((ROOT / "test/Spec/I
 KEYS = """prism_spec name description family variant options dims dtype inputs let steps transition inject
 read entries target reverse batch_invariant matmul layout plan serial granularity psm $schema decay erase repeat axis gate
 along key write strength of value scale refine anchor gain activation query when output axes schedule chunk
-value_block stages segments prepare_blocks forward decode backward io state B T H Hk Hv K V L R N l2norm mini_batch add from entry dim inputz Key
+value_block stages segments prepare_blocks forward decode backward io state B T H Hk Hv K V L R N l2norm mini_batch add from entry dim inputz Key short_convolution weight bias
 x 1x a-b é""".split() + ["", "a b"]
 VALUES = [None, True, False, 0, 1, 2, 8, -1, 1.0, 2.0, 0.5, -0.0, 1e-6, 1024, 1025, 1048576, 1048577, 1e18, 1e300,
           "", "x", "q", "f32", "f64", "bf16", "f16", "F32", "forward", "decode", "cpu", "chunk", "recurrent", "gelu",

@@ -181,6 +181,18 @@ TEST_F(Bind, Overlaps) {
             std::string::npos);
 }
 
+// Several work items may read one window.
+TEST_F(Bind, WindowsAreNotUpdatedInPlace) {
+  entry.arguments[2].role = Role::InitialWindow;
+  entry.arguments[5].role = Role::FinalWindow;
+  EXPECT_EQ(error(), "");
+  (*this)["final_state"] = (*this)["initial_state"];
+  EXPECT_EQ(error(),
+            "argument 'final_state' is written and overlaps argument "
+            "'initial_state' (only a final state may be the same array as its "
+            "initial state)");
+}
+
 TEST_F(Bind, Offsets) {
   std::vector<int64_t> offsets = {0, 4, 10};
   pack(offsets);

@@ -40,9 +40,9 @@ TEST(Manifest, ReadsAll) {
 
 TEST(Manifest, SaysWhatIsWrong) {
   const Wrong cases[] = {
-      {"\"prism_manifest\": 1", "\"prism_manifest\": 3",
-       "/prism_manifest: expected a manifest of version 2 at most, found "
-       "version 3; a newer runtime is needed to play this bundle"},
+      {"\"prism_manifest\": 1", "\"prism_manifest\": 4",
+       "/prism_manifest: expected a manifest of version 3 at most, found "
+       "version 4; a newer runtime is needed to play this bundle"},
       {"\"prism_manifest\": 1", "\"prism_manifest\": \"1\"",
        "/prism_manifest: expected an integer from 1 to 9223372036854775807, "
        "found \"1\""},
@@ -67,7 +67,8 @@ TEST(Manifest, SaysWhatIsWrong) {
        "/entries/0/arguments: expected distinct names, found 'x' twice"},
       {"\"role\": \"input\"", "\"role\": \"imput\"",
        "/entries/0/arguments/0/role: expected one of input, initial_state, "
-       "offsets, output, final_state, found \"imput\"; did you mean 'input'?"},
+       "offsets, output, final_state, initial_window, final_window, found "
+       "\"imput\"; did you mean 'input'?"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f62\"",
        "/entries/0/arguments/0/dtype: expected one of f64, f32, bf16, f16, "
        "i64, found \"f62\"; did you mean 'f64'?"},
@@ -244,6 +245,21 @@ TEST(Manifest, WrongSplits) {
     ASSERT_FALSE(manifest) << wrong.by;
     EXPECT_EQ(manifest.error(), std::string("m: ") + wrong.message);
   }
+}
+
+TEST(Manifest, Windows) {
+  std::string text = manifestWith("\"role\": \"initial_state\"",
+                                  "\"role\": \"initial_window\"");
+  const std::string state = "\"role\": \"final_state\"";
+  text.replace(text.find(state), state.size(), "\"role\": \"final_window\"");
+  text.replace(text.find("\"prism_manifest\": 1"), 19, "\"prism_manifest\": 3");
+  Result<Manifest> manifest = parseManifest(text, "m");
+  ASSERT_TRUE(manifest) << manifest.error();
+  const std::vector<ArgumentInfo> &arguments = manifest->entries[0].arguments;
+  EXPECT_EQ(arguments[2].role, Role::InitialWindow);
+  EXPECT_FALSE(isWritten(arguments[2].role));
+  EXPECT_EQ(arguments[5].role, Role::FinalWindow);
+  EXPECT_TRUE(isWritten(arguments[5].role));
 }
 
 TEST(Manifest, TensorMaps) {

@@ -55,6 +55,16 @@ constexpr const char *kStates = R"json({ "prism_spec": 1, "name": "states",
   "outputs": { "o": "num / max(den, next)" }
 })json";
 
+constexpr const char *kConvolved =
+    R"json({ "prism_spec": 1, "name": "convolved",
+  "dims": { "Hk": 1, "Hv": 2, "K": 8, "V": 8, "W": 4, "Nine": 9 },
+  "inputs": { "q": ["B","T","Hk","K"], "k": ["B","T","Hk","K"], "v": ["B","T","Hv","V"],
+    "q_taps": ["Hk","K","W"], "q_bias": ["Hk","K"], "v_taps": ["Hv","V","W"] },
+  "short_convolution": { "q": { "weight": "q_taps", "bias": "q_bias", "activation": "silu" }, "v": "v_taps" },
+  "inject": { "key": "k", "value": "v" },
+  "read": { "query": "q" }
+})json";
+
 struct Row {
   const char *base, *piece, *replacement, *message;
 };
@@ -637,13 +647,61 @@ const Row kMiniBatches[] = {
      "/steps/0/erase/of: an erase of the state at a mini-batch's entry needs "
      "mini-batches: \"granularity\": { \"mini_batch\": 16 }"},
 };
+const Row kConvolutions[] = {
+    {kConvolved, "{ \"q\": {", "{ \"x\": {",
+     "/short_convolution/x: unknown input 'x', expected q, k, v, q_taps, "
+     "q_bias or v_taps; did you mean 'q'?"},
+    {kConvolved, "{ \"q\": {", "{ \"v_taps\": {",
+     "/short_convolution/v_taps: expected an input of axes B, T, heads and one "
+     "of its own, such as [B, T, H, K]; 'v_taps' has [Hv, V, W]"},
+    {kConvolved, "\"weight\": \"q_taps\"", "\"weight\": \"q_tap\"",
+     "/short_convolution/q/weight: unknown input 'q_tap', expected q, k, "
+     "v, q_taps, q_bias or v_taps; did you mean 'q_taps'?"},
+    {kConvolved, "\"weight\": \"q_taps\"", "\"weight\": \"v_taps\"",
+     "/short_convolution/q/weight: expected a weight of axes [Hk, K, W], W of "
+     "taps; 'v_taps' has [Hv, V, W]"},
+    {kConvolved, "\"weight\": \"q_taps\", ", "",
+     "/short_convolution/q: missing key 'weight'"},
+    {kConvolved, "\"bias\": \"q_bias\"", "\"bias\": \"q_taps\"",
+     "/short_convolution/q/bias: expected a bias of axes [Hk, K]; 'q_taps' has "
+     "[Hk, K, W]"},
+    {kConvolved, "[\"Hk\",\"K\",\"W\"]", "[\"Hk\",\"K\",\"Nine\"]",
+     "/short_convolution/q/weight: expected 2 to 8 taps, found 9 on axis "
+     "'Nine' of 'q_taps'"},
+    {kConvolved, "\"silu\"", "\"silo\"",
+     "/short_convolution/q/activation: expected identity, gelu, silu, tanh or "
+     "relu, found string 'silo'; did you mean 'silu'?"},
+    {kConvolved, "\"v\": \"v_taps\"", "\"v\": \"q_taps\"",
+     "/short_convolution/v: expected a weight of axes [Hv, V, W], W of taps; "
+     "'q_taps' has [Hk, K, W]"},
+    {kConvolved, "\"query\": \"q\"", "\"query\": \"q_bias\"",
+     "/read/query: 'q_bias' is a weight of a short convolution, which no step "
+     "sees; expected an input of its own or a let"},
+    {kConvolved, "\"inject\"", "\"let\": { \"x\": \"q_bias * 2\" }, \"inject\"",
+     "/let/x: 'q_bias' is a weight of a short convolution, which no step sees; "
+     "expected an input of its own or a let"},
+    {kConvolved, "\"inject\"",
+     "\"let\": { \"final_q_window\": \"q * 2\" }, \"inject\"",
+     "/let/final_q_window: the name 'final_q_window' is that of a window"},
+    {kConvolved, "\"v\": [\"B\"",
+     "\"initial_v_window\": [\"B\",\"T\"], \"v\": [\"B\"",
+     "/inputs/initial_v_window: the name 'initial_v_window' is that of a "
+     "window"},
+    {kConvolved, "\"v\": \"v_taps\"", "\"k\": \"q_taps\"",
+     "/short_convolution/k: 'q_taps' is the weight of two short convolutions; "
+     "give each its own"},
+    {kConvolved, ", \"v\": \"v_taps\"", "",
+     "/inputs/v_taps: input 'v_taps' is never used"},
+};
+INSTANTIATE_TEST_SUITE_P(Convolutions, Messages,
+                         testing::ValuesIn(kConvolutions));
 INSTANTIATE_TEST_SUITE_P(MiniBatches, Messages,
                          testing::ValuesIn(kMiniBatches));
 
 INSTANTIATE_TEST_SUITE_P(States, Messages, testing::ValuesIn(kStateRows));
 
 TEST(Messages, BasesAreRight) {
-  for (const char *base : {kBase, kShort, kFamily, kStates}) {
+  for (const char *base : {kBase, kShort, kFamily, kStates, kConvolved}) {
     SpecDiagnostic diagnostic;
     EXPECT_TRUE(succeeded(readSpec(base, "s.json", diagnostic)))
         << diagnostic.str();

@@ -63,6 +63,8 @@ protected:
     return registry;
   }
   void expectAgreement(const PlanOverride &plan, int64_t steps);
+  void expectAgreement(const spec::Spec &model, const PlanOverride &plan,
+                       int64_t steps, bool withStates = true);
 
   MLIRContext context;
 };
@@ -73,7 +75,13 @@ void FamilyKernels::expectAgreement(const PlanOverride &plan, int64_t steps) {
   if (failed(model))
     model = spec::readSpec(specOf(GetParam(), false), "f.json", diagnostic);
   ASSERT_TRUE(succeeded(model)) << diagnostic.str();
-  OwningOpRef<ModuleOp> module = spec::importSpec(*model, &context);
+  expectAgreement(*model, plan, steps);
+}
+
+void FamilyKernels::expectAgreement(const spec::Spec &model,
+                                    const PlanOverride &plan, int64_t steps,
+                                    bool withStates) {
+  OwningOpRef<ModuleOp> module = spec::importSpec(model, &context);
   ASSERT_TRUE(module);
   func::FuncOp entry = *module->getOps<func::FuncOp>().begin();
 
@@ -96,6 +104,7 @@ void FamilyKernels::expectAgreement(const PlanOverride &plan, int64_t steps) {
   check::InputOptions sizes;
   sizes.batch = 2;
   sizes.steps = steps;
+  sizes.initialState = withStates;
   check::HostArrays inputs = check::makeInputs(entry, info, sizes),
                     outputs = check::makeOutputs(info, check::sizesOf(sizes));
   auto references = check::runOracle(entry, info, inputs, outputs);
@@ -126,6 +135,41 @@ void FamilyKernels::expectAgreement(const PlanOverride &plan, int64_t steps) {
 TEST_P(FamilyKernels, StepLikeTheRecurrence) {
   expectAgreement(
       {scan::Schedule::recurrent, std::nullopt, std::nullopt, std::nullopt}, 4);
+}
+
+/// Keys and values through convolutions of so many taps.
+class Convolutions : public FamilyKernels {
+protected:
+  void expectConvolved(const std::string &taps, const PlanOverride &plan,
+                       int64_t steps, bool withWindows) {
+    spec::SpecDiagnostic diagnostic;
+    auto model = spec::readSpec(
+        R"({ "prism_spec": 1, "family": "gated_deltanet",
+  "dims": { "Hk": 1, "Hv": 2, "K": 20, "V": 36, "W": )" +
+            taps + R"( },
+  "inputs": { "k_taps": ["Hk", "K", "W"], "k_bias": ["Hk", "K"], "v_taps": ["Hv", "V", "W"] },
+  "short_convolution": { "k": { "weight": "k_taps", "bias": "k_bias", "activation": "silu" }, "v": "v_taps" },
+  "entries": ["forward"] })",
+        "f.json", diagnostic);
+    ASSERT_TRUE(succeeded(model)) << diagnostic.str();
+    expectAgreement(*model, plan, steps, withWindows);
+  }
+};
+
+TEST_F(Convolutions, StepLikeTheRecurrence) {
+  for (bool withWindows : {false, true})
+    for (auto [taps, steps] : {std::pair("4", 2), {"4", 6}, {"2", 3}})
+      expectConvolved(
+          taps,
+          {scan::Schedule::recurrent, std::nullopt, std::nullopt, std::nullopt},
+          steps, withWindows);
+}
+
+TEST_F(Convolutions, GoInChunksLikeTheRecurrence) {
+  for (bool withWindows : {false, true})
+    for (auto [taps, steps] : {std::pair("4", 2), {"4", 11}, {"2", 4}})
+      expectConvolved(taps, {scan::Schedule::chunk, 4, 12, std::nullopt}, steps,
+                      withWindows);
 }
 
 class SeveralStates : public FamilyKernels {};

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One `func.func` per entry, named after it, whose body is one scan.recurrence.
-// Arguments are the spec's inputs in order, then `initial_state` and `offsets`
-// (both `scan.optional`); results are the outputs in the order of their reads,
-// then `final_state`; all carry `scan.name`. Every op has the line and column
-// of the JSON element it comes from, so diagnostics point into the spec.
+// One `func.func` per entry, named after it, whose body is one scan.recurrence,
+// after a scan.short_convolution for each input that has one. Arguments are the
+// spec's inputs in order, then `initial_state`, `offsets` and initial windows
+// (all `scan.optional`); results are the outputs in the order of their reads,
+// then `final_state` and final windows; all carry `scan.name`. Every op has the
+// line and column of the JSON element it comes from, so diagnostics point into
+// the spec.
 //
 //===----------------------------------------------------------------------===//
 

@@ -52,6 +52,21 @@ struct Let {
   SourceLoc loc;
 };
 
+enum class RefineActivation { Identity, Gelu, Silu, Tanh, Relu };
+
+/// An input that is convolved over time, channel by channel, before the steps
+/// see it.
+struct ShortConvolution {
+  std::string input, weight;
+  std::optional<std::string> bias;
+  RefineActivation activation = RefineActivation::Identity;
+  int64_t taps = 2;
+  SourceLoc loc;
+
+  std::string initialName() const { return "initial_" + input + "_window"; }
+  std::string finalName() const { return "final_" + input + "_window"; }
+};
+
 /// What a step uses: an input or a let by name, or a number.
 struct Operand {
   std::string name;
@@ -74,7 +89,6 @@ struct State {
 };
 
 enum class Along { Scalar, Key, Value, Element };
-enum class RefineActivation { Identity, Gelu, Silu, Tanh, Relu };
 llvm::StringRef stringify(Along along);
 llvm::StringRef stringify(RefineActivation activation);
 
@@ -149,6 +163,7 @@ struct Spec {
   ElementType io = ElementType::F32, gate = ElementType::F32,
               state = ElementType::F32;
   std::vector<Input> inputs;
+  std::vector<ShortConvolution> convolutions;
   std::vector<State> states;
   std::vector<Let> lets;
   std::vector<Step> steps;
@@ -165,6 +180,10 @@ struct Spec {
 
   const Dim *findDim(llvm::StringRef name) const;
   const Input *findInput(llvm::StringRef name) const;
+  /// The convolution of an input, or null.
+  const ShortConvolution *findConvolution(llvm::StringRef input) const;
+  /// A convolution's weight or bias, which steps do not see.
+  bool isConvolutionWeight(llvm::StringRef input) const;
   const Let *findLet(llvm::StringRef name) const;
   const State *findState(llvm::StringRef name) const;
   const ReadStep *findRead(llvm::StringRef name) const;

@@ -155,8 +155,11 @@ int64_t explain::bytesPerToken(scan::RecurrenceOp op) {
         elements *= extent;
     bytes += elements * tensor.getElementTypeBitWidth() / 8;
   };
-  for (auto [i, input] : llvm::enumerate(op.getInputs()))
-    add(input.getType(), op.getInputAxes(i));
+  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+    auto convolution = input.getDefiningOp<scan::ShortConvolutionOp>();
+    add(convolution ? convolution.getInput().getType() : input.getType(),
+        op.getInputAxes(i));
+  }
   for (auto [i, output] : llvm::enumerate(op.getOutputs()))
     add(output.getType(), cast<StringAttr>(op.getOutputAxes()[i]).getValue());
   return bytes;

@@ -14,6 +14,7 @@
 #include "CoupledForm.h"
 #include "PlainForm.h"
 #include "StepForm.h"
+#include <deque>
 
 using namespace mlir;
 using namespace prism;
@@ -42,11 +43,19 @@ public:
 
 private:
   LogicalResult findRecurrence();
+  LogicalResult checkOperands();
+  LogicalResult checkConvolution(scan::ShortConvolutionOp convolution);
+  bool isArgument(Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && argument.getOwner() == &entry.getBody().front();
+  }
+  LogicalResult collectArguments();
+  LogicalResult collectResults();
   LogicalResult checkMiniBatch();
   LogicalResult checkPlainSteps();
-  LogicalResult collectArrays();
   LogicalResult chooseForm();
   tile::ProgramOp createProgram();
+  void bindInputs(tile::ProgramOp program);
   LogicalResult emitBody(tile::ProgramOp program);
   void emitPlainSteps(tile::ProgramOp program);
   FailureOr<SmallVector<Value>> emitChunk(TileBuilder &tb,
@@ -62,7 +71,10 @@ private:
   scan::PlanAttr plan;
   StringRef name;
   scan::RecurrenceOp op;
+  SmallVector<scan::ShortConvolutionOp> convolutionOps;
   SmallVector<Array> arrays;
+  std::deque<ShortConvolution> convolutions; // in the order of their ops
+  SmallVector<TokenTiles::Input> inputs;     // of the recurrence
   std::optional<ChainsForm> chains;
   RankedTensorType stateType; // of `start`
   /// What the chain begins with: the state, or its transpose if the array of
@@ -99,11 +111,50 @@ LogicalResult EntryConverter::checkMiniBatch() {
 /// A step of any ops is taken as a whole, token by token.
 LogicalResult EntryConverter::checkPlainSteps() {
   isPlain = true;
+  if (!convolutionOps.empty())
+    return convolutionOps.front().emitOpError(
+        "stands before a recurrence whose steps are taken op by op, which "
+        "takes no convolved inputs yet");
   if (plan.getChunk() != 1)
     return op.emitOpError("is serial and taken token by token; expected a plan "
                           "of chunk 1, found ")
            << plan.getChunk();
   return PlainForm::check(op);
+}
+
+LogicalResult
+EntryConverter::checkConvolution(scan::ShortConvolutionOp convolution) {
+  for (Value operand : convolution->getOperands())
+    if (!isArgument(operand))
+      return convolution.emitOpError(
+                 "has an operand that is not an argument of entry '")
+             << entry.getName() << "'";
+  if (convolution.getReverse() != op.getReverse() ||
+      convolution.getOffsets() != op.getOffsets())
+    return convolution.emitOpError(
+        "runs over other sequences than the recurrence; expected the same "
+        "offsets and direction");
+  for (Operation *user : convolution.getResult().getUsers())
+    if (user == op)
+      return success();
+  return convolution.emitOpError("is no input of the recurrence");
+}
+
+/// Operands are arguments of the entry; inputs may be convolved ones.
+LogicalResult EntryConverter::checkOperands() {
+  auto isConvolved = [&](OpOperand &operand) {
+    auto convolution = operand.get().getDefiningOp<scan::ShortConvolutionOp>();
+    return convolution && operand.get() == convolution.getResult() &&
+           operand.getOperandNumber() < op.getInputs().size();
+  };
+  for (OpOperand &operand : op->getOpOperands())
+    if (!isArgument(operand.get()) && !isConvolved(operand))
+      return op.emitOpError("has an operand that is not an argument of entry '")
+             << entry.getName() << "'";
+  for (scan::ShortConvolutionOp convolution : convolutionOps)
+    if (failed(checkConvolution(convolution)))
+      return failure();
+  return success();
 }
 
 LogicalResult EntryConverter::findRecurrence() {
@@ -113,13 +164,15 @@ LogicalResult EntryConverter::findRecurrence() {
         return recurrence.emitOpError("is the second recurrence of entry '")
                << entry.getName() << "'; one is lowered";
       op = recurrence;
+    } else if (auto convolution = dyn_cast<scan::ShortConvolutionOp>(nested)) {
+      convolutionOps.push_back(convolution);
     } else if (!isa<func::ReturnOp>(nested) &&
                !nested.hasTrait<OpTrait::ConstantLike>()) {
       // Constants of the step are hoisted here by canonicalisation.
       return nested.emitOpError("stands outside the recurrence of entry '")
              << entry.getName()
-             << "'; only a scan.recurrence on the function's arguments is "
-                "lowered";
+             << "'; only a scan.recurrence on the function's arguments, and "
+                "scan.short_convolution before it, are lowered";
     }
   }
   if (!op)
@@ -135,11 +188,8 @@ LogicalResult EntryConverter::findRecurrence() {
              << stateAxes
              << "\"; lowerings take sequence, head, key, value in this order";
   }
-  for (Value operand : op->getOperands())
-    if (!isa<BlockArgument>(operand) ||
-        cast<BlockArgument>(operand).getOwner() != &entry.getBody().front())
-      return op.emitOpError("has an operand that is not an argument of entry '")
-             << entry.getName() << "'";
+  if (failed(checkOperands()))
+    return failure();
   start = op.getStateArgument(0);
   stateType = cast<RankedTensorType>(start.getType());
   if (isPlainSerial)
@@ -173,14 +223,14 @@ LogicalResult EntryConverter::findRecurrence() {
   return success();
 }
 
-LogicalResult EntryConverter::collectArrays() {
-  auto nameOf = [](DictionaryAttr attrs, StringRef kind,
-                   unsigned i) -> std::string {
-    if (attrs)
-      if (auto given = attrs.getAs<StringAttr>(scan::kNameAttr))
-        return given.str();
-    return (kind + Twine(i)).str();
-  };
+static std::string nameOf(DictionaryAttr attrs, StringRef kind, unsigned i) {
+  if (attrs)
+    if (auto given = attrs.getAs<StringAttr>(scan::kNameAttr))
+      return given.str();
+  return (kind + Twine(i)).str();
+}
+
+LogicalResult EntryConverter::collectArguments() {
   for (BlockArgument argument : entry.getArguments()) {
     unsigned i = argument.getArgNumber();
     Array array;
@@ -191,12 +241,24 @@ LogicalResult EntryConverter::collectArrays() {
       return entry.emitOpError("argument '")
              << array.name << "' must be a ranked tensor, found "
              << argument.getType();
+    bool isTwice = false;
+    auto take = [&](Value operand, StringRef role, StringRef axes) {
+      if (operand != argument)
+        return;
+      isTwice |= !array.role.empty();
+      array.role = role, array.axes = axes;
+    };
     for (auto [n, input] : llvm::enumerate(op.getInputs()))
-      if (input == argument) {
-        if (!array.role.empty())
-          return op.emitOpError("takes argument '") << array.name << "' twice";
-        array.role = "input", array.axes = op.getInputAxes(n).str();
-      }
+      take(input, "input", op.getInputAxes(n));
+    for (scan::ShortConvolutionOp convolution : convolutionOps) {
+      take(convolution.getInput(), "input", convolution.getInputAxes());
+      take(convolution.getWeight(), "input", convolution.getWeightAxes());
+      take(convolution.getBias(), "input", convolution.getBiasAxes());
+      take(convolution.getInitialWindow(), "initial_window",
+           convolution.getWindowAxes());
+    }
+    if (isTwice)
+      return op.emitOpError("takes argument '") << array.name << "' twice";
     for (auto [n, initial] : llvm::enumerate(op.getInitialStates()))
       if (initial == argument)
         array.role = "initial_state",
@@ -206,38 +268,51 @@ LogicalResult EntryConverter::collectArrays() {
     if (array.role == "input" && array.optional)
       return op.emitOpError("input '")
              << array.name
-             << "' is marked scan.optional; only initial states and offsets "
-                "may be absent";
+             << "' is marked scan.optional; only initial states, initial "
+                "windows and offsets may be absent";
     if (array.role.empty())
       return entry.emitOpError("argument '")
              << array.name << "' is not used by the recurrence";
     arrays.push_back(array);
   }
+  return success();
+}
+
+/// The recurrence's outputs and final states, then final windows.
+LogicalResult EntryConverter::collectResults() {
   auto returned = cast<func::ReturnOp>(entry.getBody().front().getTerminator());
-  for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
-    auto result = dyn_cast<OpResult>(value);
-    if (!result || result.getOwner() != op)
+  SmallVector<Value> results(op->getResults());
+  SmallVector<std::string> axes;
+  for (ArrayAttr list : {op.getOutputAxes(), op.getFinalAxes()})
+    for (Attribute one : list)
+      axes.push_back(cast<StringAttr>(one).str());
+  for (scan::ShortConvolutionOp convolution : convolutionOps) {
+    results.push_back(convolution.getFinalWindow());
+    axes.push_back(convolution.getWindowAxes());
+  }
+  for (Value value : returned.getOperands())
+    if (!llvm::is_contained(results, value))
       return returned.emitOpError(
-          "returns a value that is no result of the recurrence");
-    bool isOutput = result.getResultNumber() < op.getOutputs().size();
-    ArrayAttr axes = isOutput ? op.getOutputAxes() : op.getFinalAxes();
-    unsigned at = isOutput ? result.getResultNumber()
-                           : result.getResultNumber() - op.getOutputs().size();
+          "returns a value that is no result of the recurrence and no final "
+          "window");
+  if (returned.getNumOperands() != results.size())
+    return returned.emitOpError("must return every result of the recurrence "
+                                "and every final window once");
+  unsigned outputs = op.getOutputs().size(), own = op->getNumResults();
+  for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
+    if (value != results[i])
+      return returned.emitOpError("must return the recurrence's results in "
+                                  "their order, then final windows in theirs");
     Array array;
     array.name = nameOf(entry.getResultAttrDict(i), "result", i);
-    array.role = isOutput ? "output" : "final_state";
-    array.axes = cast<StringAttr>(axes[at]).str();
+    array.role = i < outputs ? "output"
+                 : i < own   ? "final_state"
+                             : "final_window";
+    array.axes = axes[i];
     array.type = cast<RankedTensorType>(value.getType());
-    array.optional = !isOutput;
+    array.optional = i >= outputs;
     arrays.push_back(array);
   }
-  if (returned.getNumOperands() != op->getNumResults())
-    return returned.emitOpError(
-        "must return every result of the recurrence once");
-  for (auto [i, value] : llvm::enumerate(returned.getOperands()))
-    if (cast<OpResult>(value).getResultNumber() != i)
-      return returned.emitOpError(
-          "must return the recurrence's results in their order");
   return success();
 }
 
@@ -266,9 +341,9 @@ tile::ProgramOp EntryConverter::createProgram() {
   for (const Array &array : arrays) {
     SmallVector<int64_t> shape;
     int64_t heads = 0;
+    // A parameter repeats at every step.
     if (array.role == "input" || array.role == "output")
-      shape.push_back(
-          ShapedType::kDynamic); // a parameter repeats at every step
+      shape.push_back(ShapedType::kDynamic);
     for (auto [letter, extent] : llvm::zip(array.axes, array.type.getShape())) {
       if (letter == 'h')
         heads = extent;
@@ -299,7 +374,29 @@ tile::ProgramOp EntryConverter::createProgram() {
   return program;
 }
 
+/// The program's views of the recurrence's inputs, and convolutions of them.
+void EntryConverter::bindInputs(tile::ProgramOp program) {
+  DenseMap<Operation *, ShortConvolution *> made;
+  for (scan::ShortConvolutionOp convolution : convolutionOps)
+    made[convolution] = &convolutions.emplace_back(
+        convolution,
+        ShortConvolution::Views{
+            viewOf(program, convolution.getInput()),
+            viewOf(program, convolution.getWeight()),
+            viewOf(program, convolution.getBias()),
+            viewOf(program, convolution.getInitialWindow())},
+        &program.getBody().front());
+  for (Value input : op.getInputs())
+    if (Operation *convolution = input.getDefiningOp())
+      inputs.push_back({Value(), made.lookup(convolution)});
+    else
+      inputs.push_back({viewOf(program, input)});
+}
+
+/// Null for an operand that is not there.
 Value EntryConverter::viewOf(tile::ProgramOp program, Value tensor) {
+  if (!tensor)
+    return {};
   return program.getBody().getArgument(
       cast<BlockArgument>(tensor).getArgNumber());
 }
@@ -309,11 +406,8 @@ FailureOr<SmallVector<Value>> EntryConverter::emitChunk(TileBuilder &tb,
                                                         Value first,
                                                         ValueRange states) {
   Value columns = tb.create<tile::ValueOffsetOp>(tb.builder.getIndexType());
-  SmallVector<Value> views;
-  for (Value input : op.getInputs())
-    views.push_back(viewOf(program, input));
   auto tilesAt = [&](int64_t count, Value step) {
-    return TokenTiles(tb, op, views, count, valueBlock, step, columns);
+    return TokenTiles(tb, op, inputs, count, valueBlock, step, columns);
   };
   TokenTiles tokens = tilesAt(chunk, first);
   SmallVector<Value> outputs;
@@ -372,6 +466,7 @@ LogicalResult EntryConverter::emitBody(tile::ProgramOp program) {
   TileBuilder tb(builder, op.getLoc(), compute);
   Value zero = tb.index(0), step = tb.index(chunk);
   Value length = tb.create<tile::LengthOp>(builder.getIndexType());
+  bindInputs(program);
   SmallVector<Value> states;
   for (unsigned i = 0; i < op.getNumStates(); ++i) {
     Value state;
@@ -400,6 +495,10 @@ LogicalResult EntryConverter::emitBody(tile::ProgramOp program) {
     tb.create<tile::StoreOp>(turn(tb, loop.getResult(i), /*fromKeys=*/true),
                              program.getBody().getArgument(firstFinal + i),
                              placeOf(tb, i));
+  for (auto [i, convolution] : llvm::enumerate(convolutions))
+    convolution.storeWindow(
+        tb, length,
+        program.getBody().getArgument(firstFinal + op.getNumStates() + i));
   tb.create<tile::ReturnOp>();
   return status;
 }
@@ -418,8 +517,8 @@ void EntryConverter::emitPlainSteps(tile::ProgramOp program) {
 }
 
 FailureOr<tile::ProgramOp> EntryConverter::convert() {
-  if (failed(findRecurrence()) || failed(collectArrays()) ||
-      failed(chooseForm()))
+  if (failed(findRecurrence()) || failed(collectArguments()) ||
+      failed(collectResults()) || failed(chooseForm()))
     return failure();
   tile::ProgramOp program = createProgram();
   if (isPlain)

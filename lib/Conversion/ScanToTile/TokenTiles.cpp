@@ -7,7 +7,6 @@
 #include "Prism/Dialect/Scan/IR/StepOps.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/SaveAndRestore.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace prism;
@@ -80,8 +79,21 @@ Value TokenTiles::get(Value stepValue, int64_t rank, Along along) {
   return tile;
 }
 
+Value TokenTiles::convolved(unsigned input, int64_t rank, Along along) {
+  if (rank < 0 && (along == Along::key || along == Along::value))
+    return inputs[input].convolution->tile(
+        tb, tileType(op.getInputArgument(input).getType(), rank, along), first,
+        along == Along::value);
+  emitError(op.getInputs()[input].getLoc(),
+            "has no tile form: the elements of a convolved input cannot be "
+            "taken one by one");
+  return {};
+}
+
 Value TokenTiles::load(unsigned input, int64_t rank, Along along) {
-  auto view = cast<tile::ViewType>(views[input].getType());
+  if (inputs[input].convolution)
+    return convolved(input, rank, along);
+  auto view = cast<tile::ViewType>(inputs[input].view.getType());
   SmallVector<Value> indices = {first};
   if (rank >= 0)
     indices.push_back(tb.index(rank));
@@ -95,7 +107,7 @@ Value TokenTiles::load(unsigned input, int64_t rank, Along along) {
   RankedTensorType type = tileType(step, rank, along);
   bool oneStep =
       along == Along::element && featureShape(step, rank).size() == 2;
-  return tb.create<tile::LoadOp>(type, views[input], indices, oneStep);
+  return tb.create<tile::LoadOp>(type, inputs[input].view, indices, oneStep);
 }
 
 /// A scalar of each token (of the one, if the tile is one token's) along it.
@@ -239,33 +251,6 @@ Value TokenTiles::l2norm(scan::L2NormOp norm, int64_t rank, Along along) {
   return tb.scaleRows(x, scale);
 }
 
-Value TokenTiles::activate(scan::Activation activation, Value x) {
-  auto type = cast<RankedTensorType>(x.getType());
-  auto number = [&](double value) { return tb.constant(type, value); };
-  switch (activation) {
-  case scan::Activation::identity:
-    return x;
-  case scan::Activation::gelu: {
-    Value erf = tb.create<math::ErfOp>(tb.mul(x, number(std::sqrt(0.5))));
-    return tb.mul(tb.mul(x, number(0.5)), tb.add(erf, number(1.0)));
-  }
-  case scan::Activation::silu: {
-    // x sigmoid(x) with an exponential that cannot overflow.
-    Value e = tb.exp(tb.neg(tb.create<math::AbsFOp>(x)));
-    Value denominator = tb.add(e, number(1.0));
-    Value isNegative =
-        tb.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, x, number(0.0));
-    Value numerator = tb.create<arith::SelectOp>(isNegative, e, number(1.0));
-    return tb.mul(x, tb.create<arith::DivFOp>(numerator, denominator));
-  }
-  case scan::Activation::tanh:
-    return tb.create<math::TanhOp>(x);
-  case scan::Activation::relu:
-    return tb.create<arith::MaximumFOp>(x, number(0.0));
-  }
-  llvm_unreachable("unknown activation");
-}
-
 Value TokenTiles::refine(scan::RefineOp loop, int64_t rank, Along along) {
   auto &deltas = refined[{loop.getResult(), int(along)}];
   if (deltas.empty()) {
@@ -279,7 +264,8 @@ Value TokenTiles::refine(scan::RefineOp loop, int64_t rank, Along along) {
       Value gain = get(loop.getGain(), l, along);
       if (!gain)
         return {};
-      Value delta = activate(loop.getActivation(), tb.mul(gain, residual));
+      Value delta =
+          activateTile(tb, loop.getActivation(), tb.mul(gain, residual));
       // Kept apart from `deltas`: get() above may have grown the map.
       refined[{loop.getResult(), int(along)}].push_back(delta);
       if (l + 1 < e)
@@ -290,11 +276,14 @@ Value TokenTiles::refine(scan::RefineOp loop, int64_t rank, Along along) {
 }
 
 /// Zero on rows past the end without further ado: computed from loads (which
-/// are zero there) by ops that keep zeros. States are not zero there.
+/// are zero there) by ops that keep zeros. States are not zero there, nor are
+/// convolved inputs, which see tokens before the end.
 bool TokenTiles::isInert(Value stepValue) {
-  if (auto argument = dyn_cast<BlockArgument>(stepValue))
-    return argument.getArgNumber() >=
-           op.getNumStates() + op.getNumEntryStates();
+  if (auto argument = dyn_cast<BlockArgument>(stepValue)) {
+    unsigned states = op.getNumStates() + op.getNumEntryStates();
+    return argument.getArgNumber() >= states &&
+           !inputs[argument.getArgNumber() - states].convolution;
+  }
   Operation *producer = stepValue.getDefiningOp();
   if (matchPattern(producer, m_AnyZeroFloat()))
     return true;

@@ -14,6 +14,7 @@
 #define PRISM_LIB_CONVERSION_SCANTOTILE_TOKENTILES_H
 
 #include "Prism/Dialect/Scan/IR/Scan.h"
+#include "ShortConvolution.h"
 #include "TileBuilder.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/DenseMap.h"
@@ -25,12 +26,17 @@ enum class Along { none, key, value, element };
 
 class TokenTiles {
 public:
-  /// `views[i]` is the program's view of input i. `first` is the step of the
-  /// chunk's first row, `columns` the work item's first value column.
-  TokenTiles(TileBuilder &tb, scan::RecurrenceOp op, mlir::ValueRange views,
-             int64_t chunk, int64_t valueBlock, mlir::Value first,
-             mlir::Value columns)
-      : tb(tb), op(op), views(views.begin(), views.end()), chunk(chunk),
+  /// `inputs[i]` is the program's view of input i, or the convolution that it
+  /// is a result of. `first` is the step of the chunk's first row, `columns`
+  /// the work item's first value column.
+  struct Input {
+    mlir::Value view;
+    ShortConvolution *convolution = nullptr;
+  };
+  TokenTiles(TileBuilder &tb, scan::RecurrenceOp op,
+             llvm::ArrayRef<Input> inputs, int64_t chunk, int64_t valueBlock,
+             mlir::Value first, mlir::Value columns)
+      : tb(tb), op(op), inputs(inputs.begin(), inputs.end()), chunk(chunk),
         valueBlock(valueBlock), first(first), columns(columns) {}
 
   /// Tile of a step value; `rank` picks a row of its leading rank axis (-1: it
@@ -55,13 +61,13 @@ public:
 
 private:
   mlir::Value load(unsigned input, int64_t rank, Along along);
+  mlir::Value convolved(unsigned input, int64_t rank, Along along);
   mlir::Value elementwise(mlir::Operation *producer, int64_t rank, Along along);
   mlir::Value onlyElement(mlir::tensor::ExtractOp extract);
   mlir::Value row(mlir::Operation *producer, int64_t rank, Along along);
   mlir::Value repeat(mlir::linalg::BroadcastOp op, int64_t rank, Along along);
   mlir::Value l2norm(scan::L2NormOp norm, int64_t rank, Along along);
   mlir::Value refine(scan::RefineOp refine, int64_t rank, Along along);
-  mlir::Value activate(scan::Activation activation, mlir::Value x);
   mlir::Value splat(mlir::Value tokenVector, mlir::RankedTensorType type);
   mlir::RankedTensorType tileType(mlir::Type stepType, int64_t rank,
                                   Along along);
@@ -69,7 +75,7 @@ private:
 
   TileBuilder &tb;
   scan::RecurrenceOp op;
-  llvm::SmallVector<mlir::Value> views;
+  llvm::SmallVector<Input> inputs;
   int64_t chunk, valueBlock;
   mlir::Value first, columns;
   llvm::DenseMap<std::tuple<mlir::Value, int64_t, int>, mlir::Value> known;

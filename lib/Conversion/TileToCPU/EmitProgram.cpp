@@ -290,6 +290,12 @@ LogicalResult Emitter::emitScalarTile(Operation *op) {
         value = arith::TruncFOp::create(b, element, value);
       value = math::ExpOp::create(b, value);
     }
+  } else if (auto units = dyn_cast<tile::UnitColumnsOp>(op)) {
+    Value isUnit = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                         map.lookup(units.getFirst()), c(0));
+    value = arith::SelectOp::create(
+        b, isUnit, arith::ConstantOp::create(b, b.getFloatAttr(element, 1.0)),
+        arith::ConstantOp::create(b, b.getFloatAttr(element, 0.0)));
   } else if (isa<tile::ScaleRowsOp, tile::ScaleColumnsOp>(op)) {
     value = arith::MulFOp::create(b, scalarOf(op->getOperand(1)),
                                   scalarOf(op->getOperand(0)));

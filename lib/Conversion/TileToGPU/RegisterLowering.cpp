@@ -230,6 +230,10 @@ Value RegisterLowering::elementOf(Operation *op, int64_t i, int64_t j) {
     return get(repeat.getInput(), 0, repeat.getAlongRows() ? j : i);
   if (auto decay = dyn_cast<DecayMatrixOp>(op))
     return decayOf(decay, i, j);
+  if (auto units = dyn_cast<UnitColumnsOp>(op))
+    return unitAt(b, units, localIndex(plan.kind(op->getResult(0), 0), i),
+                  localIndex(plan.kind(op->getResult(0), 1), j),
+                  kernel.scalars);
   if (auto stack = dyn_cast<InterleaveOp>(op)) {
     int64_t count = stack.getInputs().size(), position = isVector ? j : i;
     Value input = stack.getInputs()[position % count];

@@ -33,6 +33,10 @@ static runtime::Role roleOf(StringRef role) {
     return runtime::Role::Output;
   if (role == "final_state")
     return runtime::Role::FinalState;
+  if (role == "initial_window")
+    return runtime::Role::InitialWindow;
+  if (role == "final_window")
+    return runtime::Role::FinalWindow;
   if (role == tile::kIntermediate)
     return runtime::Role::Intermediate;
   return runtime::Role::Input;
@@ -192,11 +196,17 @@ static Json toJson(const runtime::KernelInfo &kernel) {
 
 /// The oldest version whose readers play the bundle.
 static int64_t versionOf(const runtime::Manifest &manifest) {
-  for (const runtime::EntryInfo &entry : manifest.entries)
+  int64_t version = 1;
+  for (const runtime::EntryInfo &entry : manifest.entries) {
+    for (const runtime::ArgumentInfo &argument : entry.arguments)
+      if (argument.role == runtime::Role::InitialWindow ||
+          argument.role == runtime::Role::FinalWindow)
+        return 3;
     for (const runtime::KernelInfo &kernel : entry.kernels)
       if (kernel.isSplit() || !kernel.tensorMaps.empty())
-        return 2;
-  return 1;
+        version = 2;
+  }
+  return version;
 }
 
 std::string prism::printManifest(const Bundle &bundle) {

@@ -97,7 +97,7 @@ tile.program @head_kept(
 
 // -----
 
-// expected-error @+1 {{'tile.program' op argument "a" has role "inputs", expected input, initial_state, offsets, output, final_state or intermediate}}
+// expected-error @+1 {{'tile.program' op argument "a" has role "inputs", expected input, initial_state, offsets, output, final_state, initial_window, final_window or intermediate}}
 tile.program @role(
     %a: !tile.view<?x4xf32> as <name = "a", axes = "btk", heads = 0, role = "inputs", optional = false>)
     heads 1 values 4 block 4 chunk 1 {

@@ -137,14 +137,16 @@ LogicalResult ProgramOp::verify() {
                                       << attr.getAxes() << " as " << view;
     bool knownRole = llvm::StringSwitch<bool>(attr.getRole().getValue())
                          .Cases({"input", "initial_state", "offsets", "output",
-                                 "final_state", kIntermediate},
+                                 "final_state", "initial_window",
+                                 "final_window", kIntermediate},
                                 true)
                          .Default(false);
     if (!knownRole)
       return emitOpError("argument ")
              << attr.getName() << " has role " << attr.getRole()
-             << ", expected input, initial_state, offsets, output, final_state "
-                "or intermediate";
+             << ", expected input, initial_state, offsets, output, "
+                "final_state, "
+                "initial_window, final_window or intermediate";
   }
   return success();
 }

@@ -388,6 +388,12 @@ FailureOr<SplitPrograms> Splitter::split(std::string &whyNot) {
     whyNot = "it is split already";
     return failure();
   }
+  for (unsigned i = 0, e = program.getArgumentTypes().size(); i < e; ++i)
+    if (program.getArgument_(i).getRole().getValue() == "final_window") {
+      whyNot = "its inputs are convolved, and a segment's first tokens would "
+               "see those of the segment before";
+      return failure();
+    }
   FailureOr<ChunkLoop> parts = findLoop(program, whyNot);
   if (failed(parts))
     return failure();

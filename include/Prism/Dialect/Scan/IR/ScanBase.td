@@ -43,7 +43,7 @@ def Scan_DecayAlong : I32EnumAttr<"DecayAlong", "what one log-gate of a decay co
   let cppNamespace = "::prism::scan";
 }
 
-def Scan_Activation : I32EnumAttr<"Activation", "activation of the refinement loop", [
+def Scan_Activation : I32EnumAttr<"Activation", "activation of a refinement loop or a short convolution", [
     I32EnumAttrCase<"identity", 0>,
     I32EnumAttrCase<"gelu", 1>,     // erf form: x/2 (1 + erf(x / sqrt 2))
     I32EnumAttrCase<"silu", 2>,

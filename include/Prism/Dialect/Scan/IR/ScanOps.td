@@ -227,4 +227,52 @@ def Scan_L2NormOp : Scan_Op<"l2norm", [Pure, SameOperandsAndResultShape]> {
   let hasVerifier = 1;
 }
 
+//===----------------------------------------------------------------------===//
+// Before the recurrence
+//===----------------------------------------------------------------------===//
+
+def Scan_ShortConvolutionOp : Scan_Op<"short_convolution", [Pure, AttrSizedOperandSegments]> {
+  let summary = "Depthwise causal convolution of a few taps over time, with a carried window";
+  let description = [{
+    Of a whole array, for a recurrence to take in its place. Per head and channel
+
+        y_t = activation(bias + sum_j weight_j x_(t - (W - 1) + j)),  j = 0 ... W - 1
+
+    The input has the axes b, t, h in any order and one feature axis, the last. The
+    weight is `H x D x W`, taps from the oldest to the newest, the bias `H x D`.
+    What a sequence's first tokens see before it is the window, `N x H x D x (W - 1)`,
+    oldest first, zeros where it is absent; the second result is the window after
+    the sequence's last token, also where it has fewer than W - 1 of them. Sequences
+    (`offsets`) do not see each other; `reverse` flips each, convolves and flips back.
+
+    ```mlir
+    %k1, %window = scan.short_convolution %k as "bthk" weight %w window %w0 offsets %offsets
+        activation silu : (tensor<?x?x4x64xbf16>, tensor<4x64x4xbf16>, tensor<?x4x64x3xbf16>,
+                           tensor<?xi64>) -> (tensor<?x?x4x64xf32>, tensor<?x4x64x3xbf16>)
+    ```
+  }];
+  let arguments = (ins Scan_AnyOperand:$input, Scan_AnyOperand:$weight,
+                       Optional<Scan_AnyOperand>:$bias,
+                       Optional<Scan_AnyOperand>:$initial_window,
+                       Optional<1DTensorOf<[I64]>>:$offsets,
+                       StrAttr:$input_axes, Scan_Activation:$activation, UnitAttr:$reverse);
+  let results = (outs Scan_AnyOperand:$result, Scan_AnyOperand:$final_window);
+  let assemblyFormat = [{
+    (`reverse` $reverse^)? $input `as` $input_axes `weight` $weight (`bias` $bias^)?
+    (`window` $initial_window^)? (`offsets` $offsets^)? `activation` $activation attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    int64_t getTaps() { return getWeight().getType().getShape().back(); }
+    int64_t getHeads() { return getWeight().getType().getDimSize(0); }
+    int64_t getChannels() { return getWeight().getType().getDimSize(1); }
+    /// Axes of the weight, the bias and the windows: letters of their own beside
+    /// that of the input's channels.
+    std::string getWeightAxes();
+    std::string getBiasAxes();
+    std::string getWindowAxes();
+  }];
+}
+
 #endif // PRISM_DIALECT_SCAN_IR_SCANOPS_TD
