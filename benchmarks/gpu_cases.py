@@ -9,6 +9,8 @@ KEYS = VALUES = 128  # unless a case says otherwise
 GATE_RATE = 1 / 16  # of log-gates: logsigmoid(randn) times that
 ERASES = 2  # of a token of gated_deltaproduct
 NORM_EPSILON = 1e-6
+ELEMENTWISE = ("hgrn", "mingru", "rg_lru", "first_order")  # a state of one row, each column by itself
+DIAGONAL = (*ELEMENTWISE, "mamba")
 STEPPED = ("gla", "kda", "rwkv7", "gated_deltaproduct")  # checked against the recurrence step by step, as many key as value heads
 
 
@@ -27,6 +29,7 @@ class Case:
     keys: int = KEYS
     values: int = VALUES
     inside: bool = False  # norms of keys and queries, and what gates are computed of, are the kernel's work too
+    io: str = "bf16"  # what inputs and outputs are; or "f32"
 
     @property
     def read_scale(self):
@@ -42,7 +45,12 @@ class Case:
         ranks = f" L={self.ranks}" if self.model == "prism" else ""
         entry = f" {self.entry}, {self.state} state" if self.entry != "forward" else ""
         inside = " norms and gates inside" if self.inside else ""
-        return f"{self.model}{ranks} {self.steps}x{self.sequences} ({self.key_heads},{self.value_heads}){self.size}{entry}{inside}"
+        return f"{self.model}{ranks} {self.steps}x{self.sequences} ({self.key_heads},{self.value_heads}){self.size}{entry}{inside}{self.arrays}"
+
+    @property
+    def arrays(self):
+        """Part of a name where inputs and outputs are not bf16."""
+        return "" if self.io == "bf16" else f" {self.io} arrays"
 
     @property
     def bundle(self):
@@ -51,7 +59,8 @@ class Case:
         entry = f"_{self.entry}_{self.state}" if self.entry != "forward" else ""
         size = self.size.replace(" ", "_").replace("=", "").lower()
         inside = "_inside" if self.inside else ""
-        return f"{self.model}{ranks}_{self.key_heads}_{self.value_heads}{size}{entry}{inside}"
+        arrays = "" if self.io == "bf16" else f"_{self.io}"
+        return f"{self.model}{ranks}_{self.key_heads}_{self.value_heads}{size}{entry}{inside}{arrays}"
 
     @property
     def calls(self):
@@ -101,8 +110,16 @@ def choice_cases():
     return [Case(model, *shape) for model in ("gated_deltanet", "retnet", "simple_gla", "deltanet") for shape in shapes]
 
 
+def diagonal_cases():
+    """2,048 channels: elementwise states in 16 heads of 128, and one head of 16 states each."""
+    shapes = [(8192, 1), (8192, 4), (32768, 1)]
+    return [Case(model, *shape, 16, 16, keys=1, values=128, io=io)
+            for io in ("bf16", "f32") for model in ELEMENTWISE for shape in shapes] \
+        + [Case("mamba", 8192, 1, 1, 1, keys=16, values=2048, io=io) for io in ("bf16", "f32")]
+
+
 CASES = {"gpu-forward": forward_cases, "gpu-families": family_cases, "gpu-decode": decode_cases, "gpu-choice": choice_cases,
-         "gpu-lengths": length_cases, "gpu-sizes": size_cases}
+         "gpu-diagonal": diagonal_cases, "gpu-lengths": length_cases, "gpu-sizes": size_cases}
 
 
 def by_name():
@@ -116,8 +133,11 @@ def small_cases(suite):
     for case in CASES[suite]():
         steps = 1 if case.entry == "decode" else 130
         key_heads = 1 if case.model == "mamba2" else 2
-        few = Case(case.model, steps, 2, key_heads, 2 if case.model in STEPPED else 4, case.ranks, case.entry, case.state,
-                   case.keys, case.values, case.inside)
+        value_heads = 2 if case.model in STEPPED else 4
+        if case.model in DIAGONAL:
+            key_heads = value_heads = min(case.value_heads, 4)
+        few = Case(case.model, steps, 2, key_heads, value_heads, case.ranks, case.entry, case.state, case.keys, case.values, case.inside,
+                   case.io)
         small[few.name] = few
     return list(small.values())
 
@@ -126,9 +146,11 @@ def spec(case, targets):
     """The spec that our compiler is given."""
     key, value = ["B", "T", "Hk", "K"], ["B", "T", "Hv", "V"]
     result = {"prism_spec": 1, "name": case.bundle, "entries": [case.entry], "target": targets,
-              "dtype": {"io": "bf16", "state": case.state},
+              "dtype": {"io": case.io, "state": case.state},
               "dims": {"B": None, "T": None, "Hk": case.key_heads, "Hv": case.value_heads, "K": case.keys, "V": case.values}}
     read = {"read": {"query": "q", "scale": case.read_scale}}
+    if case.model in DIAGONAL:
+        return {**result, **diagonal(case)}
     if case.model == "simple_gla":
         result["inputs"] = {"q": key, "k": key, "v": value, "log_alpha": ["B", "T", "Hv"]}
         result["steps"] = [{"decay": "log_alpha"}, {"inject": {"key": "k", "value": "v"}}, read]
@@ -148,6 +170,39 @@ def spec(case, targets):
         if case.model == "prism":
             result["dims"]["L"] = case.ranks
     return result
+
+
+def diagonal(case):
+    """What such a spec has of its own. Mamba's steps are softplus(dt + dt_bias), in the kernel."""
+    dims = {"B": None, "T": None, "H": case.value_heads, "V": case.values}
+    if case.model != "mamba":
+        return {"family": case.model, "dims": dims}
+    channels, keys = ["B", "T", "V"], ["B", "T", "K"]
+    return {"family": "mamba", "dims": {**dims, "K": case.keys}, "let": {"delta": "softplus(dt + dt_bias)"},
+            "inputs": {"x": channels, "dt": channels, "dt_bias": {"axes": ["V"], "dtype": "f32"},
+                       "A_log": {"axes": ["K", "V"], "dtype": "f32"}, "B": keys, "C": keys}}
+
+
+def diagonal_inputs(case, randn, decays):
+    """Log-gates as the others', what gates are computed of standard normal; step sizes of about 0.01 to 0.1 for Mamba."""
+    import torch
+
+    rows, values = (case.sequences, case.steps), case.values
+    dtype = {"f32": torch.float32, "bf16": torch.bfloat16}[case.io]
+    channels = (*rows, values) if case.model == "mamba" else (*rows, case.value_heads, values)
+    token = lambda *axes: randn(*axes).to(dtype)  # noqa: E731
+    if case.model == "mamba":
+        return {"x": token(*channels), "dt": token(*channels), "dt_bias": randn(values) / 2 - 3,
+                "A_log": (1 + torch.arange(case.keys, device=randn(1).device)).float().log().unsqueeze(1).repeat(1, values),
+                "B": token(*rows, case.keys), "C": token(*rows, case.keys)}
+    if case.model == "hgrn":
+        return {"i": token(*channels), "log_f": decays(values)}
+    if case.model == "mingru":
+        return {"h_tilde": token(*channels), "z_logit": token(*channels)}
+    if case.model == "rg_lru":
+        return {"x": token(*channels), "r_logit": token(*channels), "i_logit": token(*channels),
+                "Lambda": 4 + randn(case.value_heads, values)}
+    return {"x": token(*channels), "log_a": decays(values)}
 
 
 def inputs(case, device, seed):
@@ -174,6 +229,8 @@ def inputs(case, device, seed):
     def gates(*axes):
         return decays(*axes) * (heads.view(-1, *[1] * len(axes)) % 4 != 0)
 
+    if case.model in DIAGONAL:
+        return diagonal_inputs(case, randn, decays)
     micro = (ERASES,) if case.model == "gated_deltaproduct" else ()
     result = {"r" if case.model == "rwkv7" else "q": unit(*rows, case.key_heads, case.keys),
               "k": unit(*rows, case.key_heads, *micro, case.keys), "v": randn(*rows, case.value_heads, *micro, case.values).bfloat16()}
@@ -212,7 +269,8 @@ def results(case, device):
     rows = (case.sequences, case.steps, case.value_heads, case.values)
     state = (case.sequences, case.value_heads, case.keys, case.values)
     dtype = {"f32": torch.float32, "bf16": torch.bfloat16}[case.state]
-    return {"o": torch.full(rows, float("nan"), dtype=torch.bfloat16, device=device),
+    output = {"f32": torch.float32, "bf16": torch.bfloat16}[case.io]
+    return {"o": torch.full(rows, float("nan"), dtype=output, device=device),
             "final_state": torch.full(state, float("nan"), dtype=dtype, device=device)}
 
 
@@ -223,6 +281,8 @@ def flops(case, chunk=64):
     K K^T, the product with the inverse, and K S. Each rank: two scores with an erase
     (one without), their products, and its write. So does each micro-step after the first.
     """
+    if case.model in DIAGONAL:  # a decay, an injection and a read of each element
+        return 5 * case.keys * case.values * case.steps * case.sequences * case.value_heads
     erases = case.model in ("gated_deltanet", "deltanet", "prism", "kda", "rwkv7", "gated_deltaproduct")
     products = 2 if erases else 1
     if case.entry == "decode":

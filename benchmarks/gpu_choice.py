@@ -1,4 +1,6 @@
-"""The suite gpu-choice: the kernel and the number of segments that a bundle's table names, against all that it holds."""
+"""The suites gpu-choice and gpu-diagonal: the kernel and the number of segments that a bundle's table names, against all that it holds."""
+
+import re
 
 import gpu_suite
 
@@ -10,7 +12,7 @@ def judge(rows):
     by_case = {}
     for row in rows:
         if "failed" not in row:
-            by_case.setdefault(row["case"].rpartition(" bf16")[0], []).append(row)
+            by_case.setdefault(re.match(r".* f32 arrays|.*(?= bf16)", row["case"])[0], []).append(row)
     result = []
     for case, kernels in by_case.items():
         taken = next((row for row in kernels if row["default_plan"]), None)
@@ -31,7 +33,7 @@ def describe(row):
     return f"{plan['schedule']} {plan['chunk']}, value block {plan['value_block']}{blocks}{segments}"
 
 
-def gpu_choice(options):
+def run(options):
     options.all, options.no_peers = True, True
     rows = gpu_suite.run(options)
     verdicts = judge(rows)

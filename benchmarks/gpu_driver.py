@@ -140,6 +140,7 @@ def choose(entry, sequences, steps, capability):
 
 
 SWEEP = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32)
+SWEEP_OF_STEPS = (8, 16, 32, 64, 128)  # where there are no chunks
 FEWEST_CHUNKS = 4  # of a segment in the sweep
 
 
@@ -154,7 +155,8 @@ def kernels(entry, sequences, steps, capability, every):
         label = f", {plan['schedule']} {plan['chunk']} value block {plan['value_block']}"
         if "prepare_blocks" in plan:
             label += f", {plan['prepare_blocks']} prepare_blocks"
-        split = [n for n in SWEEP if steps >= n * FEWEST_CHUNKS * plan["chunk"]]
+        sweep = SWEEP if plan["chunk"] > 1 else SWEEP_OF_STEPS
+        split = [n for n in sweep if steps >= n * FEWEST_CHUNKS * plan["chunk"]]
         for segments in split if "intermediates" in info else [1]:
             kernel = {**info, "segments": segments}
             if kernel != chosen:

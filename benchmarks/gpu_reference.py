@@ -96,6 +96,38 @@ def stepped(case, x, read_scale):
     return outputs * read_scale, state
 
 
+def elementwise(case, x):
+    """What each element of the state is multiplied by at each step and what is added, [B, T, H, K, V], and queries or None."""
+    x = {name: t.double() for name, t in x.items()}
+    if case.model == "mamba":
+        delta = torch.nn.functional.softplus(x["dt"] + x["dt_bias"])
+        factor = (-x["A_log"].exp() * delta.unsqueeze(-2)).exp()
+        added = x["B"].unsqueeze(-1) * (delta * x["x"]).unsqueeze(-2)
+        return factor.unsqueeze(2), added.unsqueeze(2), x["C"]
+    if case.model == "hgrn":
+        factor, added = x["log_f"].exp(), -torch.expm1(x["log_f"]) * x["i"]
+    elif case.model == "mingru":
+        factor, added = torch.sigmoid(-x["z_logit"]), torch.sigmoid(x["z_logit"]) * x["h_tilde"]
+    elif case.model == "rg_lru":
+        log_a = 8 * torch.sigmoid(x["r_logit"]) * torch.nn.functional.logsigmoid(x["Lambda"])
+        factor, added = log_a.exp(), (-torch.expm1(2 * log_a)).sqrt() * torch.sigmoid(x["i_logit"]) * x["x"]
+    else:
+        factor, added = x["log_a"].exp(), x["x"]
+    return factor.unsqueeze(3), added.unsqueeze(3), None
+
+
+def diagonal(case, x):
+    """Outputs [B, T, H, V] and the last state [B, H, K, V]: maps of 1, 2, 4, ... steps, all at once."""
+    factor, state, query = elementwise(case, x)
+    reach, steps = 1, state.shape[1]
+    while reach < steps:
+        state[:, reach:] += factor[:, reach:] * state[:, :-reach].clone()
+        factor[:, reach:] *= factor[:, :-reach].clone()
+        reach *= 2
+    read = state[..., 0, :] if query is None else torch.einsum("btk,bthkv->bthv", query, state)
+    return read, state[:, -1].clone()
+
+
 def chunked(x, read_scale, chunk=64):
     """The same for all steps, by chunks."""
     steps = x["v"].shape[1]

@@ -5,7 +5,7 @@ usage: run.py --list
        run.py --suite NAME [--json FILE] [--build FOLDER] [--repeats N] [--python PYTHON]
        run.py --suite cpu-families|cpu-gated-deltanet [--threads N,...] [--no-peers] [--bin FOLDER] [--only TEXT] [--dry-run] [--seed N]
        run.py --suite chunk-choice [--level LEVEL] [--calibration FILE]
-       run.py --suite gpu-forward|gpu-families|gpu-decode|gpu-choice|gpu-lengths|gpu-sizes [--bin FOLDER] [--bundles FOLDER] [--compile-only] [--dry-run] [--all] [--only TEXT] ...
+       run.py --suite gpu-forward|gpu-families|gpu-decode|gpu-choice|gpu-diagonal|gpu-lengths|gpu-sizes [--bin FOLDER] [--bundles FOLDER] [--compile-only] [--dry-run] [--all] [--only TEXT] ...
 
 An option that the suite does not take is an error.
 
@@ -80,7 +80,14 @@ def gpu_choice(options):
     """The kernel and segments that the table names against all others, on a GPU; no peers."""
     import gpu_choice as suite
 
-    return suite.gpu_choice(options)
+    return suite.run(options)
+
+
+def gpu_diagonal(options):
+    """Elementwise states of 2,048 channels, and S6 with 16 each, whole and in segments, on a GPU; bf16 and f32, no peers."""
+    import gpu_choice as suite
+
+    return suite.run(options)
 
 
 def gpu_lines(name):
@@ -103,6 +110,7 @@ SUITES = {"cpu-families": cpu_families, "cpu-gated-deltanet": cpu_gated_deltanet
           "gpu-families": on_gpu("GLA, KDA, RWKV-7 and gated DeltaProduct on a GPU, three shapes each, bf16, K = V = 128."),
           "gpu-decode": on_gpu("One step of Gated DeltaNet for 1, 64 and 256 sequences on a GPU, states in f32 and bf16."),
           "gpu-choice": gpu_choice,
+          "gpu-diagonal": gpu_diagonal,
           "gpu-lengths": gpu_lines("gpu_lengths"),
           "gpu-sizes": gpu_lines("gpu_sizes")}
 
@@ -112,7 +120,7 @@ OF_CASES = {"seed", "dry_run", "only", "no_peers", "bin"}
 ON_GPU = OF_CASES | {"target", "bundles", "compile_only", "all"}
 TAKEN = {"cpu-families": OF_CASES | {"threads"}, "cpu-gated-deltanet": OF_CASES | {"threads"}, "chunk-choice": {"level", "calibration"},
          # Without peers, whose kernels --jobs and --tuning-ms are for.
-         **{name: ON_GPU for name in ("gpu-choice", "gpu-lengths", "gpu-sizes")},
+         **{name: ON_GPU for name in ("gpu-choice", "gpu-diagonal", "gpu-lengths", "gpu-sizes")},
          **{name: ON_GPU | {"jobs", "tuning_ms"} for name in ("gpu-forward", "gpu-families", "gpu-decode")}}
 
 

@@ -6,7 +6,7 @@
 # usage: scripts/gpu.sh [--bin FOLDER] [--bundles FOLDER] [--out FOLDER] [--played FOLDER] [--jobs N] [--suite NAME]...
 #                       [--no-check | --no-speed] [-- ARGUMENTS OF benchmarks/run.py]
 #   --bin      folder with prism-compile and prism-run (default: build/bin)
-#   --suite    gpu-forward, gpu-families, gpu-decode, gpu-choice, gpu-lengths or gpu-sizes (default: all)
+#   --suite    gpu-forward, gpu-families, gpu-decode, gpu-choice, gpu-diagonal, gpu-lengths or gpu-sizes (default: all)
 #   --bundles  play these bundles in the speed suites, written before by
 #              benchmarks/run.py --suite NAME --compile-only --bundles FOLDER;
 #              with --no-check, neither compiler nor libraries are needed then
@@ -60,10 +60,10 @@ if [ "$check" = 1 ] || [ -n "$played" ]; then
     [ ${#sanitizers[@]} -gt 0 ] || break
   done
 fi
-[ ${#suites[@]} -gt 0 ] || suites=(gpu-forward gpu-families gpu-decode gpu-choice gpu-lengths gpu-sizes)
+[ ${#suites[@]} -gt 0 ] || suites=(gpu-forward gpu-families gpu-decode gpu-choice gpu-diagonal gpu-lengths gpu-sizes)
 for suite in $([ "$speed" = 0 ] || echo "${suites[@]}"); do
   forPeers=(--jobs "$jobs")
-  case $suite in gpu-choice | gpu-lengths | gpu-sizes) forPeers=() ;; esac # without peers
+  case $suite in gpu-choice | gpu-diagonal | gpu-lengths | gpu-sizes) forPeers=() ;; esac # without peers
   PYTHONUNBUFFERED=1 "${PYTHON:-python3}" benchmarks/run.py --suite "$suite" --bin "$bin" ${bundles[@]+"${bundles[@]}"} \
     ${forPeers[@]+"${forPeers[@]}"} --json "$out/$suite.json" "$@" 2>&1 | tee "$out/$suite.log" || status=1
 done

@@ -83,6 +83,10 @@ static std::string whyNotCombined(const Unit &combine) {
          " bytes of shared memory, a block has " + std::to_string(limit);
 }
 
+bool prism::splitsElementwise(const Unit &unit) {
+  return tile::hasElementwiseMaps(programOf(unit));
+}
+
 std::optional<Unit> prism::splitUnit(const Unit &unit, const Unit &wide,
                                      std::string &whyNot) {
   int64_t columns = combineColumns(unit.target);
@@ -132,10 +136,6 @@ struct ChunkCosts {
 };
 constexpr ChunkCosts kSolved = {1.85, 1.56, 1.6, 2.3, 2.2},
                      kUnsolved = {1.27, 1.27, 0.8, 1.05, 2.0};
-constexpr double kLaunch = 3;
-
-/// A split must be worth its workspace.
-constexpr double kGain = 0.9;
 constexpr int64_t kFewestChunks = 4; // of a segment
 /// Value columns of one warpgroup of the chain.
 constexpr int64_t kNarrow = 64;
@@ -145,6 +145,14 @@ constexpr int64_t kSegments[] = {2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32};
 SegmentCosts prism::costsOf(const Unit &split) {
   tile::ProgramOp program = programOf(split),
                   maps = programOf(split.before.front());
+  if (split.plan.getSchedule() == scan::Schedule::recurrent) {
+    SegmentCosts costs;
+    costs.multiprocessors = split.target.gpu().multiprocessors;
+    costs.chunk = 1;
+    costs.blocks = costs.mapBlocks = program.getValueBlocks();
+    costs.steps = StepCosts::of(program, maps, split.target.gpu());
+    return costs;
+  }
   bool solved = solves(program);
   // Blocks of columns of M that are known beforehand take no time.
   int64_t mapBlocks =
@@ -162,6 +170,8 @@ SegmentCosts prism::costsOf(const Unit &split) {
 
 int64_t prism::bestSegments(const SegmentCosts &costs, int64_t steps,
                             int64_t heads) {
+  if (costs.steps)
+    return costs.steps->bestSegments(steps, heads);
   const ChunkCosts &each = costs.solves ? kSolved : kUnsolved;
   int64_t chunks = llvm::divideCeil(steps, costs.chunk);
   // A block of roles has a multiprocessor to itself.
@@ -194,16 +204,21 @@ int64_t prism::bestSegments(const SegmentCosts &costs, int64_t steps,
 
 /// The bounds stand for all between them and the ones before.
 std::vector<SegmentRange> prism::segmentRanges(const SegmentCosts &costs) {
-  int64_t most = costs.multiprocessors / costs.blocks;
+  // Blocks of steps share a multiprocessor, those of chunks do not.
+  int64_t most = costs.steps ? INT64_MAX : costs.multiprocessors / costs.blocks;
   std::vector<int64_t> bounds;
-  for (int64_t heads : {1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 64})
+  for (int64_t heads : {1,  2,  3,  4,  6,  8,   12,  16,  20,  24,  28,
+                        32, 40, 48, 64, 96, 128, 192, 256, 384, 512, 1024})
     if (heads < most)
       bounds.push_back(heads);
   if (costs.apartHeads > 0 && costs.apartHeads < most)
     bounds.insert(llvm::lower_bound(bounds, costs.apartHeads),
                   costs.apartHeads);
   std::vector<SegmentRange> ranges;
-  for (int64_t steps : {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536}) {
+  for (int64_t steps :
+       {128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536}) {
+    if (steps < 512 && !costs.steps)
+      continue;
     SegmentRange range{steps, {}};
     for (int64_t heads : bounds) {
       int64_t segments = bestSegments(costs, steps, heads);

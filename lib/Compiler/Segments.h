@@ -6,6 +6,7 @@
 #define PRISM_LIB_COMPILER_SEGMENTS_H
 
 #include "Prism/Compiler/Compiler.h"
+#include "StepSegments.h"
 
 namespace prism {
 
@@ -17,6 +18,10 @@ namespace prism {
 std::optional<Unit> splitUnit(const Unit &unit, const Unit &wide,
                               std::string &whyNot);
 
+/// Whether segments of a unit's program are mapped elementwise, by a factor and
+/// a term for each element of the state.
+bool splitsElementwise(const Unit &unit);
+
 /// What decides about the number of segments.
 struct SegmentCosts {
   int64_t multiprocessors = 1;
@@ -27,6 +32,8 @@ struct SegmentCosts {
   bool solves = false;   ///< a triangular system in each chunk
   /// Up to so many heads, whole sequences have blocks that only prepare.
   int64_t apartHeads = 0;
+  /// Of elementwise steps, which have no chunk; else nothing.
+  std::optional<StepCosts> steps = std::nullopt;
 };
 
 /// The costs of a split unit for a GPU.

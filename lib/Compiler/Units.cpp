@@ -106,6 +106,9 @@ static FailureOr<OwningOpRef<ModuleOp>> buildTileModule(func::FuncOp entry,
   return module;
 }
 
+/// Value columns of a block of segments of elementwise steps: four in a thread.
+static constexpr int64_t kColumnsOfSegments = 128;
+
 /// The plan with what the user fixed.
 static scan::PlanAttr withOverride(scan::PlanAttr plan,
                                    const PlanOverride &given) {
@@ -312,6 +315,51 @@ static LogicalResult addSplitUnit(scan::RecurrenceOp op,
   return success();
 }
 
+/// Adds the unit that splits sequences of a recurrence without a chunk form:
+/// asked for, or on a GPU where each element of the state has a factor of its
+/// own, so that maps cost about as much as the state.
+static LogicalResult addSteppedSplit(func::FuncOp entry, scan::RecurrenceOp op,
+                                     std::vector<Unit> &units,
+                                     const PlanOverride &given) {
+  int64_t segments = given.segments.value_or(0);
+  Unit &whole = units.front();
+  bool isOneStep =
+      entry->getAttrOfType<StringAttr>(scan::kEntryAttr).getValue() == "decode";
+  std::string reason;
+  bool pays = whole.target.isCuda() && !isOneStep &&
+              scan::findFactorWithoutChunkForm(op, reason) &&
+              splitsElementwise(whole);
+  if (segments == 1 || (segments == 0 && !pays))
+    return success();
+  // Where lengths give the parallelism, a thread has more columns.
+  scan::PlanAttr plan = whole.plan;
+  auto [keys, values] = scan::getKeysAndValues(op, 0);
+  if (whole.target.isCuda() && !given.valueBlock && keys == 1 &&
+      values % kColumnsOfSegments == 0) {
+    PlanOverride columns;
+    columns.valueBlock = kColumnsOfSegments;
+    plan = withOverride(plan, columns);
+  }
+  FailureOr<OwningOpRef<ModuleOp>> module = buildTileModule(entry, plan);
+  if (failed(module))
+    return failure();
+  Unit wide{whole.entry, whole.target, plan, std::move(*module), {}, {}};
+  std::string whyNot;
+  std::optional<Unit> split = splitUnit(wide, wide, whyNot);
+  if (!split)
+    return emitPlanError(op, given, "segments")
+           << "cannot be split into " << segments << " segments: " << whyNot;
+  if (segments > 1) {
+    split->segments = segments;
+    split->remarks = std::move(whole.remarks);
+    units.clear();
+  } else {
+    split->remarks = costsOf(*split).steps->explain();
+  }
+  units.push_back(std::move(*split));
+  return success();
+}
+
 /// The first alone, for any length and number of heads.
 static void keepOne(std::vector<Unit> &units) {
   units.erase(units.begin() + 1, units.end());
@@ -368,8 +416,9 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
             {"tensor cores", "no tensor cores: " + whyNot});
       found.push_back(std::move(*plain));
     }
-    if (schedule == scan::Schedule::chunk &&
-        failed(addSplitUnit(op, found, wish->given)))
+    if (failed(schedule == scan::Schedule::chunk
+                   ? addSplitUnit(op, found, wish->given)
+                   : addSteppedSplit(entry, op, found, wish->given)))
       return failure();
     for (Unit &unit : found) {
       unit.remarks.insert(unit.remarks.begin(), remarks.begin(), remarks.end());

@@ -92,10 +92,13 @@ static LogicalResult checkPrepareBlocks(scan::RecurrenceOp op,
 static LogicalResult checkPlan(scan::RecurrenceOp op, const PlanOverride &given,
                                const targetinfo::Target &target) {
   bool isStepping = given.schedule == scan::Schedule::recurrent;
+  std::string none;
   if (int64_t segments = given.segments.value_or(1);
-      isStepping && segments != 1)
+      isStepping && segments != 1 &&
+      !scan::findFactorWithoutChunkForm(op, none))
     return emitPlanError(op, given, "segments")
-           << "the recurrent schedule does not split sequences, found "
+           << "the recurrent schedule splits sequences only where a decay "
+              "along value or element leaves no chunk form, found "
            << segments << " segments";
   if (failed(checkPrepareBlocks(op, given, target)))
     return failure();
@@ -142,8 +145,11 @@ FailureOr<Wish> prism::wishFor(func::FuncOp entry, scan::RecurrenceOp op,
   leaveToGPUs(wish.given, target, options, remarks);
   if (wish.given.batchInvariant)
     keepBatchesApart(wish.given);
+  std::string reason;
+  Operation *without = scan::findFactorWithoutChunkForm(op, reason);
+  // Where there is no chunk form, segments are of steps.
   bool wantsChunks = wish.given.chunk.value_or(1) > 1 ||
-                     wish.given.segments.value_or(1) > 1 ||
+                     (wish.given.segments.value_or(1) > 1 && !without) ||
                      wish.given.prepareBlocks.value_or(0) > 0;
   if (wantsChunks && !wish.given.schedule)
     wish.given.schedule = scan::Schedule::chunk;
@@ -155,8 +161,6 @@ FailureOr<Wish> prism::wishFor(func::FuncOp entry, scan::RecurrenceOp op,
   }
   if (op.getMiniBatch() && failed(wishForMiniBatches(op, wish.given)))
     return failure();
-  std::string reason;
-  Operation *without = scan::findFactorWithoutChunkForm(op, reason);
   bool stepwise =
       entry->getAttrOfType<StringAttr>(scan::kEntryAttr).getValue() == "decode";
   if (wish.given.schedule) {

@@ -403,9 +403,16 @@ bool ModelBuilder::readPlan(const JsonNode &node, Plan &plan) {
     plan.stages = stages->integer();
   if (const JsonNode *segments = node.find("segments")) {
     plan.segments = segments->integer();
-    if (!plan.chunked && plan.segments > 1)
+    auto isStepped = [](const Step &step) {
+      auto *decay = std::get_if<DecayStep>(&step.factor);
+      return decay &&
+             (decay->along == Along::Value || decay->along == Along::Element);
+    };
+    if (!plan.chunked && plan.segments > 1 &&
+        llvm::none_of(spec.steps, isStepped))
       return fail(segments->loc,
-                  "the recurrent schedule does not split sequences, found " +
+                  "the recurrent schedule splits sequences only where a decay "
+                  "along value or element leaves no chunk form, found " +
                       llvm::Twine(plan.segments) + " segments");
   }
   if (const JsonNode *blocks = node.find("prepare_blocks")) {

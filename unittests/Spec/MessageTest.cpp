@@ -281,8 +281,8 @@ const Row kPlans[] = {
      "/plan/value_block: expected a value_block of at most V = 16, found 17"},
     {kBase, "\"entries\"",
      "\"plan\": { \"schedule\": \"recurrent\", \"segments\": 2 }, \"entries\"",
-     "/plan/segments: the recurrent schedule does not split sequences, found 2 "
-     "segments"},
+     "/plan/segments: the recurrent schedule splits sequences only where a "
+     "decay along value or element leaves no chunk form, found 2 segments"},
     {kBase, "\"entries\"",
      "\"plan\": { \"stages\": 1, \"decode\": { \"schedule\": \"recurrent\" } "
      "}, \"entries\"",

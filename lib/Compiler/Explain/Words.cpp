@@ -56,6 +56,10 @@ std::string explain::rolesInWords(const Plan &plan) {
 }
 
 std::string explain::splitInWords(const Split &split) {
+  if (split.mapColumns == 0)
+    return "sequences split into segments: their maps at once (M is a factor "
+           "for each element of the state), the state at each start, then all "
+           "segments at once";
   return formatv("sequences split into segments: their maps at once ({0}{1}), "
                  "the state at each start, then all segments at once",
                  split.mapColumns,

@@ -22,7 +22,7 @@ static constexpr int64_t kStepsToCache = 8;
 
 /// Inputs that every step has whole. What a kernel writes is not read early.
 bool RegisterLowering::canLoadAhead(LoadOp op, scf::ForOp loop) {
-  if (op->getBlock() != loop.getBody())
+  if (op->getBlock() != loop.getBody() || invariants.contains(op))
     return false;
   Slice slice = Slice::of(op);
   ArgumentAttr argument =

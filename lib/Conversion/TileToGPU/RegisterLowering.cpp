@@ -16,7 +16,8 @@ using namespace prism::tiletogpu;
 // Threads
 //===----------------------------------------------------------------------===//
 
-void RegisterLowering::emit() {
+void RegisterLowering::emit(llvm::function_ref<Value()> memory) {
+  memoryOfBlock = memory;
   Value warp = b.divide(kernel.thread(), warpSize),
         lane = b.remainder(kernel.thread(), warpSize);
   int64_t columnLanes = warpSize / plan.lanesPerColumn;
@@ -52,8 +53,10 @@ void RegisterLowering::emit() {
 void RegisterLowering::emitVersions() {
   Block &body = kernel.getProgram().getBody().front();
   Value aligned = allAligned();
-  if (!aligned)
+  if (!aligned) {
+    wide = true; // with accesses of one element each
     return emitOps(body);
+  }
   auto choice = scf::IfOp::create(b, aligned, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   for (bool version : {true, false}) {
@@ -257,6 +260,10 @@ Value RegisterLowering::elementOf(Operation *op, int64_t i, int64_t j) {
     operands.push_back(get(operand, i, j));
   if (isa<math::ExpOp>(op) && operands.front().getType().isF32())
     return approximateExp(b, operands.front());
+  if (isa<math::ExpM1Op>(op) && operands.front().getType().isF32())
+    return approximateExpM1(b, operands.front());
+  if (isa<math::Log1pOp>(op) && operands.front().getType().isF32())
+    return approximateLog1p(b, operands.front());
   return cloneElementwise(b, op, operands);
 }
 
@@ -300,8 +307,13 @@ void RegisterLowering::emitFor(scf::ForOp loop) {
   for (auto [init, carried] :
        llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs()))
     flatten(init, carried, inits);
+  auto ofOuterLoop = invariants;
+  emitInvariants(loop);
+  Ring ring;
   StepsAhead early;
   if (wide)
+    ring = startRing(loop, inits);
+  if (wide && !ring)
     early = loadFirst(loop, inits);
   auto made =
       scf::ForOp::create(b, at(loop.getLowerBound()), at(loop.getUpperBound()),
@@ -313,7 +325,8 @@ void RegisterLowering::emitFor(scf::ForOp loop) {
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(made.getBody());
-    Scalars later = loadNext(loop, early, carriedScalars);
+    Scalars later = ring ? turnRing(loop, ring, carriedScalars)
+                         : loadNext(loop, early, carriedScalars);
     emitOps(*loop.getBody());
     for (auto [operand, carried] :
          llvm::zip(loop.getBody()->getTerminator()->getOperands(),
@@ -323,6 +336,9 @@ void RegisterLowering::emitFor(scf::ForOp loop) {
     if (!inits.empty())
       scf::YieldOp::create(b, next);
   }
+  invariants = ofOuterLoop;
+  if (ring)
+    NVVM::CpAsyncWaitGroupOp::create(b, uint32_t(0));
   ValueRange results = made.getResults();
   for (Value result : loop.getResults())
     unflatten(result, results);
@@ -330,7 +346,8 @@ void RegisterLowering::emitFor(scf::ForOp loop) {
 
 void RegisterLowering::emitOps(Block &block) {
   for (Operation &op : block.without_terminator())
-    emitOp(&op);
+    if (!invariants.contains(&op))
+      emitOp(&op);
 }
 
 void RegisterLowering::emitOp(Operation *op) {

@@ -14,6 +14,7 @@
 
 #include "KernelBuilder.h"
 #include "RegisterPlan.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace prism::tiletogpu {
 
@@ -26,7 +27,11 @@ public:
   static int64_t threadsOf(const RegisterPlan &plan, int64_t warpSize) {
     return plan.warpsPerItem * plan.itemsPerBlock * warpSize;
   }
-  void emit();
+  /// Calls `memory` for the address of the block's shared memory, if it needs
+  /// any.
+  void emit(llvm::function_ref<mlir::Value()> memory);
+  /// Bytes of it that it needs, once it has emitted.
+  int64_t sharedBytes() const { return ringBytes; }
 
 private:
   using Scalars = llvm::SmallVector<mlir::Value>;
@@ -103,11 +108,46 @@ private:
   Scalars loadNext(mlir::scf::ForOp loop, const StepsAhead &loads,
                    mlir::ValueRange carried);
 
+  //===--------------------------------------------------------------------===//
+  // Steps in shared memory
+  //===--------------------------------------------------------------------===//
+
+  /// Loads whose words of several steps are on their way at once, each to a
+  /// slot of this thread's own.
+  struct Ring {
+    StepsAhead loads;
+    int64_t slots = 0, slotBytes = 0; ///< of a slot of all threads
+    mlir::Value memory;               ///< what this thread has of slot 0
+    explicit operator bool() const { return slots > 0; }
+  };
+  int64_t bytesOf(tile::LoadOp op);
+  Ring planRing(mlir::scf::ForOp loop);
+  void copyStep(const Ring &ring, llvm::ArrayRef<mlir::Value> addresses,
+                mlir::Value slot, mlir::Value isThere);
+  /// Asks for the first steps; appends what such a loop carries.
+  Ring startRing(mlir::scf::ForOp loop, Scalars &inits);
+  /// Asks for one more step, takes this step's words and returns what to carry
+  /// on.
+  Scalars turnRing(mlir::scf::ForOp loop, const Ring &ring,
+                   mlir::ValueRange carried);
+
+  //===--------------------------------------------------------------------===//
+  // What is the same in every step
+  //===--------------------------------------------------------------------===//
+
+  bool isInvariant(mlir::Operation *op, mlir::scf::ForOp loop);
+  void findInvariants(mlir::scf::ForOp loop);
+  /// Emits before a loop what it would compute anew in every step.
+  void emitInvariants(mlir::scf::ForOp loop);
+
   KernelBuilder &kernel;
   ScalarBuilder &b;
   const RegisterPlan &plan;
   int64_t warpSize;
   bool wide = false;
+  llvm::function_ref<mlir::Value()> memoryOfBlock;
+  int64_t ringBytes = 0;
+  llvm::SmallPtrSet<mlir::Operation *, 8> invariants;
   mlir::Value keyLane, firstKey, column;
   llvm::DenseMap<mlir::Value, Scalars> held;
   /// Words of this step, by the load whose result they are.

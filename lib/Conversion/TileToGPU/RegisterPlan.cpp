@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RegisterPlan.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -276,6 +277,25 @@ static int64_t columnsOfAccess(ProgramOp program) {
   return columns;
 }
 
+/// Whether a loop over steps has functions of value columns alone, which every
+/// lane of a column would compute for itself.
+bool RegisterPlan::hasFunctionsOfColumns(ProgramOp program) const {
+  auto result = program.getBody().walk([&](Operation *op) {
+    if (!isa<math::MathDialect>(op->getDialect()) || !isElementwise(op) ||
+        !op->getParentOfType<scf::ForOp>())
+      return WalkResult::advance();
+    Value tile = op->getResult(0);
+    bool hasKeys = false, hasValues = false;
+    for (unsigned axis = 0, e = tensorType(tile).getRank(); axis < e; ++axis) {
+      hasKeys |= kind(tile, axis) == AxisKind::Key;
+      hasValues |= kind(tile, axis) == AxisKind::Value;
+    }
+    return hasValues && !hasKeys ? WalkResult::interrupt()
+                                 : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
 void RegisterPlan::chooseLanes(ProgramOp program, int64_t warpSize) {
   int64_t keys = 1, columns = program.getValueBlock();
   for (unsigned node = 0; node < parent.size(); ++node)
@@ -285,11 +305,23 @@ void RegisterPlan::chooseLanes(ProgramOp program, int64_t warpSize) {
   auto rows = [&]() -> int64_t {
     return llvm::divideCeil(keys, lanesPerColumn);
   };
-  while (lanesPerColumn < warpSize &&
-         rows() * columnsPerThread > kElementsPerThread)
+  // Elementwise maps are a tile beside the state.
+  int64_t most = kElementsPerThread;
+  program.getBody().walk([&](scf::ForOp loop) {
+    if (program.getSegmentItems() == SegmentItems::Inner &&
+        loop.getNumRegionIterArgs() == 2)
+      most = kElementsPerThread / 2;
+  });
+  // Few columns: more lanes each, rather than fewer warps, unless one has room
+  // for all keys and they would do the same.
+  bool wantsOneLane = keys <= kMaxReplicated && hasFunctionsOfColumns(program);
+  while (wantsOneLane && columnsPerThread > 1 &&
+         columns < warpSize * columnsPerThread)
+    columnsPerThread /= 2;
+  while (lanesPerColumn < warpSize && rows() * columnsPerThread > most)
     lanesPerColumn *= 2;
-  // Few columns: more lanes each, rather than fewer warps.
-  while (lanesPerColumn < warpSize && lanesPerColumn * 2 <= keys &&
+  while (!wantsOneLane && lanesPerColumn < warpSize &&
+         lanesPerColumn * 2 <= keys &&
          columns * lanesPerColumn * 2 <=
              warpSize * columnsPerThread * kFewWarps)
     lanesPerColumn *= 2;

@@ -76,6 +76,7 @@ private:
   llvm::LogicalResult settle(tile::ProgramOp program, std::string &reason);
   llvm::LogicalResult checkReductions(tile::ProgramOp program,
                                       std::string &reason) const;
+  bool hasFunctionsOfColumns(tile::ProgramOp program) const;
   void chooseLanes(tile::ProgramOp program, int64_t warpSize);
   int64_t scalarsOf(mlir::Value tile) const;
 

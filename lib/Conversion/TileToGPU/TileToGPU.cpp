@@ -106,7 +106,10 @@ static GPUKernelInfo emitRegisters(ProgramOp program, const GPUOptions &options,
   KernelBuilder kernel(program, b);
   kernel.createKernel(symbol, info.threads);
   kernel.allowCacheHints(options.target.ptxVersion >= kPtxOfCacheHints);
-  RegisterLowering(kernel, b, plan, options.target.warpSize).emit();
+  RegisterLowering lowering(kernel, b, plan, options.target.warpSize);
+  lowering.emit(
+      [&] { return sharedMemory(b, program->getParentOfType<ModuleOp>()); });
+  info.sharedBytes = lowering.sharedBytes();
   kernel.finish();
   return info;
 }

@@ -706,9 +706,18 @@ func.func private @f() attributes {plan = #scan.plan<schedule = chunk, chunk = 6
 
 // -----
 
-// [P6] segments of chunks
-// expected-error@+1 {{[P6] the recurrent schedule does not split sequences, found 2 segments}}
-func.func private @f() attributes {plan = #scan.plan<schedule = recurrent, chunk = 1, value_block = 0, stages = 1, segments = 2>}
+// [P6] segments of steps that have a chunk form
+func.func @f(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>) {
+  // expected-error@+1 {{[P6] the recurrent schedule splits sequences only where a decay along value or element leaves no chunk form, found 2 segments}}
+  %o, %s = scan.recurrence ins(%k as "btk" : tensor<?x?x4xf32>) outs("btv") finals("nhkv")
+      plan #scan.plan<schedule = recurrent, chunk = 1, value_block = 0, stages = 1, segments = 2> {
+  ^bb0(%S: tensor<4x4xf32>, %kt: tensor<4xf32>):
+    %0 = scan.decay %S by %kt along key : tensor<4x4xf32>, tensor<4xf32>
+    %y = scan.read %0 query %kt : tensor<4x4xf32>, tensor<4xf32> -> tensor<4xf32>
+    scan.yield %0, %y : tensor<4x4xf32>, tensor<4xf32>
+  } -> (tensor<?x?x4xf32>), (tensor<?x1x4x4xf32>)
+  return %o, %s : tensor<?x?x4xf32>, tensor<?x1x4x4xf32>
+}
 
 // -----
 

@@ -65,10 +65,6 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (segments < 0 || segments > 4096)
     return emitError() << "[P5] segments must lie in 0..4096, found "
                        << segments;
-  if (schedule == Schedule::recurrent && segments > 1)
-    return emitError() << "[P6] the recurrent schedule does not split "
-                          "sequences, found "
-                       << segments << " segments";
   if (prepareBlocks < -1 || prepareBlocks > 2)
     return emitError() << "[P7] prepare_blocks must lie in 0..2, or be -1 "
                           "(left to the compiler), found "

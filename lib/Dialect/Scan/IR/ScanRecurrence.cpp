@@ -184,6 +184,23 @@ LogicalResult RecurrenceOp::verify() {
   return success();
 }
 
+/// A chunk form splits sequences in chunks; without one, steps do.
+static LogicalResult verifySegments(RecurrenceOp op) {
+  PlanAttr plan = op.getPlanAttr();
+  bool hasChunks =
+      llvm::none_of(op.getBody().getOps<DecayOp>(), [](DecayOp decay) {
+        return decay.getAlong() == DecayAlong::value ||
+               decay.getAlong() == DecayAlong::element;
+      });
+  if (plan && plan.getSchedule() == Schedule::recurrent &&
+      plan.getSegments() > 1 && hasChunks)
+    return op.emitOpError("[P6] the recurrent schedule splits sequences only "
+                          "where a decay along value or element leaves no "
+                          "chunk form, found ")
+           << plan.getSegments() << " segments";
+  return success();
+}
+
 LogicalResult RecurrenceOp::verifyRegions() {
   Block &block = getBody().front();
   unsigned states = getNumStates(), all = states + getNumEntryStates();
@@ -237,5 +254,5 @@ LogicalResult RecurrenceOp::verifyRegions() {
              << i << " is " << yielded[states + i].getType() << ", expected "
              << want;
   }
-  return success();
+  return verifySegments(*this);
 }

@@ -72,13 +72,14 @@ SmallVector<PlanAttr> prism::scan::candidatePlans(RecurrenceOp op,
     plans.push_back(PlanAttr::get(op.getContext(), schedule, chunk, valueBlock,
                                   /*stages=*/1));
   };
-  int64_t values = getKeysAndValues(op, 0).second;
+  auto [keys, values] = getKeysAndValues(op, 0);
   if (schedule == Schedule::recurrent) {
     // The state lives in registers. One step is a copy of it, of as much as a
     // thread can hold; of many steps each waits for the one before, which is
-    // short where a thread holds little. A part of a block has no wide
-    // accesses.
-    bool isWide = isOneStep(op) && (values <= 64 || values % 64 == 0);
+    // short where a thread holds little. Of one row that is two columns, whose
+    // 16 bits a copy takes. A part of a block has no wide accesses.
+    bool isWide =
+        (isOneStep(op) || keys == 1) && (values <= 64 || values % 64 == 0);
     add(1, std::min<int64_t>(values, isWide ? 64 : 32));
     add(1, 0);
     return plans;

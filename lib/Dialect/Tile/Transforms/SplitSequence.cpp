@@ -4,6 +4,7 @@
 
 #include "Prism/Dialect/Tile/Transforms/SplitSequence.h"
 #include "AffineState.h"
+#include "ElementwiseState.h"
 #include "ForgottenPast.h"
 #include "Prism/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/IR/Matchers.h"
@@ -27,9 +28,12 @@ static constexpr int64_t kColumnAlignment = 4;
 /// Segments whose diagonal maps are loaded together: a step takes a
 /// multiplication and an addition, and would wait for memory each time.
 static constexpr int64_t kMapsTogether = 4;
+/// The same of one row whose elements have a factor each.
+static constexpr int64_t kRowsTogether = 16;
 /// Value columns of a work item that combines them, at least: two sectors of
-/// each row, and fewer items that read the same factors.
-static constexpr int64_t kFewestOfDiagonal = 16;
+/// each row, and fewer items that read the same factors; a warp's where it has
+/// factors of its own.
+static constexpr int64_t kFewestOfDiagonal = 16, kFewestOfElementwise = 32;
 
 namespace {
 
@@ -52,6 +56,7 @@ private:
   OwningOpRef<ProgramOp> copyOf(StringRef suffix, StringRef segments);
   void addIntermediates(ProgramOp copy);
   OwningOpRef<ProgramOp> makeMaps();
+  void finishElementwise(ProgramOp copy, ChunkLoop parts);
   static Value sumGates(OpBuilder &builder, Location loc,
                         ArrayRef<SummedGate> gates, Value ofMap);
   Value units(OpBuilder &builder, Location loc, Value first);
@@ -68,7 +73,16 @@ private:
   Map loadMap(OpBuilder &builder, Location loc, RankedTensorType type,
               Value segment, Value column, BlockArgument map);
   Value apply(OpBuilder &builder, Location loc, const Map &map, Value state);
-  int64_t mapsTogether() const { return diagonal ? kMapsTogether : 1; }
+  int64_t mapsTogether() const {
+    if (elementwise && keys == 1)
+      return kRowsTogether;
+    return diagonal || elementwise ? kMapsTogether : 1;
+  }
+  int64_t fewestColumns() const {
+    return elementwise ? kFewestOfElementwise
+           : diagonal  ? kFewestOfDiagonal
+                       : 1;
+  }
   Value combineFew(OpBuilder &builder, Location loc, Value state, Value first,
                    Value last, Value column, ProgramOp copy);
 
@@ -77,6 +91,7 @@ private:
   RankedTensorType state; // K x columns of a block
   int64_t keys = 0, mapColumns = 0;
   bool diagonal = false;
+  bool elementwise = false; // M has the state's shape, and its rows B's below
 };
 
 } // namespace
@@ -135,8 +150,8 @@ void Splitter::addIntermediates(ProgramOp copy) {
   SmallVector<Type> types(copy.getArgumentTypes());
   SmallVector<Attribute> attrs(copy.getArgAttrs()->getValue());
   bool scans = copy.getSegmentItems() == SegmentItems::Scan;
-  auto add = [&](StringRef name, int64_t columns) {
-    SmallVector<int64_t> shape = {keys, columns};
+  auto add = [&](StringRef name, int64_t rows, int64_t columns) {
+    SmallVector<int64_t> shape = {rows, columns};
     if (scans)
       shape.insert(shape.begin(), ShapedType::kDynamic);
     types.push_back(ViewType::get(context, shape, state.getElementType()));
@@ -148,9 +163,9 @@ void Splitter::addIntermediates(ProgramOp copy) {
         builder.getDictionaryAttr(builder.getNamedAttr("tile.arg", attr)));
     copy.getBody().addArgument(types.back(), copy.getLoc());
   };
-  add(kSegmentMap,
-      llvm::alignTo(copy.getValues() + mapColumns, kColumnAlignment));
-  add(kSegmentStart, copy.getValues());
+  add(kSegmentMap, elementwise ? 2 * keys : keys,
+      llvm::alignTo(program.getValues() + mapColumns, kColumnAlignment));
+  add(kSegmentStart, keys, copy.getValues());
   copy.setFunctionType(builder.getFunctionType(types, {}));
   copy.setArgAttrsAttr(builder.getArrayAttr(attrs));
 }
@@ -246,6 +261,30 @@ Value Splitter::startOfMaps(OpBuilder &builder, scf::ForOp loop, Value first) {
                  : startOfForgotten(builder, loop, first, ofMap);
 }
 
+/// B and M of the same columns, carried side by side.
+void Splitter::finishElementwise(ProgramOp copy, ChunkLoop parts) {
+  OpBuilder builder(parts.loop);
+  Location loc = parts.loop.getLoc();
+  Type element = state.getElementType();
+  auto filled = [&](double value) -> Value {
+    return arith::ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(state, builder.getFloatAttr(element, value)));
+  };
+  Value columns = ValueOffsetOp::create(builder, loc, builder.getIndexType());
+  parts.loop.getInitArgsMutable().assign(filled(0));
+  scf::ForOp loop = carryFactors(parts.loop, filled(1));
+  builder.setInsertionPoint(parts.finalStore);
+  const int64_t rows[] = {0, keys};
+  for (auto [row, tile] : llvm::zip(rows, loop.getResults())) {
+    Value first = arith::ConstantIndexOp::create(builder, loc, row);
+    StoreOp::create(builder, loc, tile, mapOf(copy),
+                    ValueRange{first, columns});
+  }
+  parts.finalStore.erase();
+  eraseUnused(copy);
+}
+
 OwningOpRef<ProgramOp> Splitter::makeMaps() {
   OwningOpRef<ProgramOp> copy = copyOf("maps", "inner");
   std::string none;
@@ -253,6 +292,10 @@ OwningOpRef<ProgramOp> Splitter::makeMaps() {
   for (auto store :
        llvm::make_early_inc_range(parts.loop.getBody()->getOps<StoreOp>()))
     store.erase();
+  if (elementwise) {
+    finishElementwise(*copy, parts);
+    return copy;
+  }
   OpBuilder builder(parts.loop);
   Location loc = parts.loop.getLoc();
   Value columns = ValueOffsetOp::create(builder, loc, builder.getIndexType());
@@ -281,6 +324,13 @@ Splitter::Map Splitter::loadMap(OpBuilder &builder, Location loc,
                           ValueRange{segment, zero, first}, /*one_step=*/true);
   };
   Value b = load(type.getDimSize(1), column);
+  if (elementwise) {
+    Value below = arith::ConstantIndexOp::create(builder, loc, keys);
+    Value m = LoadOp::create(builder, loc, type, map,
+                             ValueRange{segment, below, column},
+                             /*one_step=*/true);
+    return {b, m};
+  }
   return {b, load(mapColumns, arith::ConstantIndexOp::create(
                                   builder, loc, program.getValues()))};
 }
@@ -288,6 +338,10 @@ Splitter::Map Splitter::loadMap(OpBuilder &builder, Location loc,
 Value Splitter::apply(OpBuilder &builder, Location loc, const Map &map,
                       Value state) {
   Type type = state.getType();
+  if (elementwise) {
+    Value kept = arith::MulFOp::create(builder, loc, map.m, state);
+    return arith::AddFOp::create(builder, loc, kept, map.b);
+  }
   if (!diagonal)
     return DotOp::create(builder, loc, type, map.m, state, map.b,
                          /*transpose_lhs=*/false, /*transpose_rhs=*/false);
@@ -330,12 +384,11 @@ OwningOpRef<ProgramOp> Splitter::makeCombine() {
   OwningOpRef<ProgramOp> copy = copyOf("combine", "scan");
   std::string none;
   ChunkLoop parts = *findLoop(*copy, none);
-  int64_t least = diagonal ? kFewestOfDiagonal : 1;
-  int64_t columns =
-      std::min<int64_t>(std::max(combineBlock, least), program.getValues());
+  int64_t columns = std::min<int64_t>(std::max(combineBlock, fewestColumns()),
+                                      program.getValues());
   copy->setValueBlock(columns);
   copy->setReverse(false);
-  if (diagonal) // no product: steps of a few multiply-adds
+  if (diagonal || elementwise) // no product: steps of a few multiply-adds
     copy->setChunk(1);
   OpBuilder builder(parts.loop);
   Location loc = parts.loop.getLoc();
@@ -398,12 +451,15 @@ FailureOr<SplitPrograms> Splitter::split(std::string &whyNot) {
   if (failed(parts))
     return failure();
   FailureOr<AffineState> affine = AffineState::analyze(parts->loop, whyNot);
-  if (failed(affine))
+  // Of steps: chunks run on tensor cores, which carry one tile.
+  elementwise =
+      failed(affine) && program.getChunk() == 1 && isElementwise(parts->loop);
+  if (failed(affine) && !elementwise)
     return failure();
   state = cast<RankedTensorType>(parts->loop.getResult(0).getType());
   keys = state.getDimSize(0);
-  diagonal = affine->isDiagonal();
-  mapColumns = diagonal ? 1 : keys;
+  diagonal = succeeded(affine) && affine->isDiagonal();
+  mapColumns = elementwise ? 0 : diagonal ? 1 : keys;
   return SplitPrograms{makeMaps(), makeCombine(), makeSegments()};
 }
 
@@ -411,6 +467,14 @@ FailureOr<SplitPrograms> prism::tile::splitSequence(ProgramOp program,
                                                     int64_t combineBlock,
                                                     std::string &whyNot) {
   return Splitter(program, combineBlock).split(whyNot);
+}
+
+bool prism::tile::hasElementwiseMaps(ProgramOp program) {
+  std::string whyNot;
+  FailureOr<ChunkLoop> parts = Splitter::findLoop(program, whyNot);
+  return succeeded(parts) && program.getChunk() == 1 &&
+         failed(AffineState::analyze(parts->loop, whyNot)) &&
+         isElementwise(parts->loop);
 }
 
 bool prism::tile::knowsMaps(ProgramOp program) {

@@ -233,7 +233,9 @@ def TileSplitSequence : Pass<"tile-split-sequence", "::mlir::ModuleOp"> {
     segment ends in from zero; M's columns are further value columns of that state,
     which start as the identity, and for which nothing is injected since values
     beyond their array read as zero. A chain that only decays gets one column of
-    ones instead, and M is diagonal.
+    ones instead, and M is diagonal. Where each element of the state has a factor of
+    its own, M is a tile like the state that the loop carries beside it, and is stored
+    in the rows below B's.
 
     Where log-gates are an input and erases do not amplify, blocks of M first sum them
     (`tile.sum_steps`), and take no steps where the sum leaves nothing of a state.

@@ -9,7 +9,8 @@
 //    M. The state gets further value columns that start as the identity; what
 //    is injected there is zero, as values read beyond their array are, so they
 //    end as the columns of M. A chain that only decays needs one column, of
-//    ones: M is diagonal.
+//    ones: M is diagonal. Where each element has a factor of its own, M is a
+//    tile like the state, which the loop carries beside it.
 //  * combine: S <- M S + B from segment to segment, which yields the state that
 //    each of them starts from.
 //  * segments: the program as it was, each segment as a sequence with an
@@ -28,7 +29,8 @@
 namespace prism::tile {
 
 /// Names of the arrays between the launches: [N, heads, P, K, V + columns of M]
-/// and [N, heads, P, K, V].
+/// (where M has the state's shape, [N, heads, P, 2 K, V]) and
+/// [N, heads, P, K, V].
 inline constexpr llvm::StringLiteral kSegmentMap = "segment_map",
                                      kSegmentStart = "segment_start";
 
@@ -41,6 +43,10 @@ struct SplitPrograms {
 /// Fails, with `whyNot` set, where a segment's map is not found to be affine.
 llvm::FailureOr<SplitPrograms>
 splitSequence(ProgramOp program, int64_t combineBlock, std::string &whyNot);
+
+/// Whether the maps of a program's segments are a factor and a term for each
+/// element of the state.
+bool hasElementwiseMaps(ProgramOp program);
 
 /// Whether columns of the maps of a program's segments take no steps, since a
 /// sum of log-gates tells them.
