@@ -3,6 +3,7 @@
 import gpu_suite
 
 LOSS = 0.15  # of the best in the sweep
+ERROR = 0.25  # of the predicted times, in the median
 
 
 def judge(rows):
@@ -31,6 +32,27 @@ def describe(row):
     return f"{plan['schedule']} {plan['chunk']}, value block {plan['value_block']}{blocks}{segments}"
 
 
+def judge_predictions(rows):
+    """How far the predicted times are off in the median, of all rows and of the kernels that the table names."""
+    errors = {"all": [], "taken": []}
+    for row in rows:
+        if "failed" in row or not row["right"]:
+            continue
+        if row["predicted_ms"] is None:
+            return [{"case": f"{row['case']} prediction", "failed": "the compiler predicts no time of this kernel", "missed": True}]
+        error = abs(row["predicted_ms"] / row["ours_ms"] - 1)
+        errors["all"].append(error)
+        if row["default_plan"]:
+            errors["taken"].append(error)
+    return [{"case": f"predicted times, {name}", "rows": len(values), "median_error": sorted(values)[len(values) // 2],
+             "largest_error": max(values), "missed": sorted(values)[len(values) // 2] > ERROR} for name, values in errors.items() if values]
+
+
+def say_prediction(row):
+    return f"{row['case']}: {row['rows']} rows, {100 * row['median_error']:.1f} % off in the median (aim {100 * ERROR:.0f} %), " \
+           f"{100 * row['largest_error']:.0f} % at most" + ("  MISSED" if row["missed"] else "")
+
+
 def gpu_choice(options):
     options.all, options.no_peers = True, True
     rows = gpu_suite.run(options)
@@ -44,4 +66,7 @@ def gpu_choice(options):
     if verdicts:
         missed = sum(row["missed"] for row in verdicts)
         print(f"{len(verdicts) - missed} of {len(verdicts)} within {100 * LOSS:.0f} % of the best of the sweep")
-    return rows + verdicts
+    predictions = judge_predictions(rows)
+    for row in predictions:
+        print(f"{row['case']}: FAILED: {row['failed']}" if "failed" in row else say_prediction(row))
+    return rows + verdicts + predictions
