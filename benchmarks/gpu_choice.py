@@ -1,5 +1,16 @@
-"""The suite gpu-choice: the kernel and the number of segments that a bundle's table names, against all that it holds."""
+"""The suite gpu-choice: the kernel and the number of segments that a bundle's table names, against all that it holds.
 
+usage: gpu_choice.py ROWS.json BUNDLES     the verdicts on times that the suite measured before, by the tables and predictions
+                                           of bundles that --suite gpu-choice --compile-only wrote; no GPU is needed
+"""
+
+import json
+import os
+import sys
+
+import gpu_cases
+import gpu_driver
+import gpu_predictions
 import gpu_suite
 
 LOSS = 0.15  # of the best in the sweep
@@ -53,10 +64,23 @@ def say_prediction(row):
            f"{100 * row['largest_error']:.0f} % at most" + ("  MISSED" if row["missed"] else "")
 
 
-def gpu_choice(options):
-    options.all, options.no_peers = True, True
-    rows = gpu_suite.run(options)
-    verdicts = judge(rows)
+def recorded(rows, folder, cases):
+    """Rows measured before, with what the bundles' tables now name and the compiler now predicts."""
+    result = []
+    for case in cases:
+        measured = [row for row in rows if "right" in row and row["case"].partition(" bf16")[0] == case.name]
+        _, entry = gpu_driver.read_entry(os.path.join(folder, case.bundle), case.entry)
+        taken = gpu_predictions.Plan.of(gpu_driver.choose(entry, case.sequences, case.steps, 90), case)
+        predicted = gpu_predictions.read(folder, case)
+        for row in measured:
+            plan = gpu_predictions.Plan.of(row, case)
+            result.append({**row, "default_plan": plan == taken, "predicted_ms": predicted.get(plan)})
+    return result
+
+
+def say(rows):
+    """Prints the verdicts on rows, and returns them."""
+    verdicts, predictions = judge(rows), judge_predictions(rows)
     for row in verdicts:
         if "failed" in row:
             print(f"{row['case']}: FAILED: {row['failed']}")
@@ -66,7 +90,24 @@ def gpu_choice(options):
     if verdicts:
         missed = sum(row["missed"] for row in verdicts)
         print(f"{len(verdicts) - missed} of {len(verdicts)} within {100 * LOSS:.0f} % of the best of the sweep")
-    predictions = judge_predictions(rows)
     for row in predictions:
         print(f"{row['case']}: FAILED: {row['failed']}" if "failed" in row else say_prediction(row))
-    return rows + verdicts + predictions
+    return verdicts + predictions
+
+
+def gpu_choice(options):
+    options.all, options.no_peers = True, True
+    rows = gpu_suite.run(options)
+    return rows + say(rows)
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    with open(sys.argv[1], encoding="utf-8") as file:
+        rows = json.load(file)["rows"]
+    return 1 if any(row["missed"] for row in say(recorded(rows, sys.argv[2], gpu_cases.choice_cases()))) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

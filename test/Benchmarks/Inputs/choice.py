@@ -1,8 +1,12 @@
 """What the suite gpu-choice makes of times. usage: choice.py BENCHMARKS"""
 
+import json
+import os
 import sys
+import tempfile
 
 sys.path.insert(0, sys.argv[1])
+import gpu_cases  # noqa: E402
 import gpu_choice  # noqa: E402
 import gpu_predictions  # noqa: E402
 
@@ -48,3 +52,19 @@ TEXT = """entry 'forward'
 """
 for plan, time in gpu_predictions.parse(TEXT, 128).items():
     print(f"{plan}: {time:.4f} ms")
+
+# Times of an earlier run, by what a bundle's table names now.
+case = gpu_cases.choice_cases()[0]
+plan = {"schedule": "chunk", "chunk": 64, "stages": 2}
+kernels = [{"target": "cuda", "chip": "sm_90a", "cubin": "a", "plan": {**plan, "value_block": block}} for block in (64, 128)]
+entry = {"name": "forward", "value_heads": case.value_heads, "kernels": kernels,
+         "choice": [{"target": "cuda", "max_heads": 4, "schedule": "chunk", "value_block": 128}, {"target": "cuda", "schedule": "chunk", "value_block": 64}]}
+with tempfile.TemporaryDirectory() as folder:
+    os.mkdir(os.path.join(folder, case.bundle))
+    with open(os.path.join(folder, case.bundle, "manifest.json"), "w", encoding="utf-8") as file:
+        json.dump({"entries": [entry]}, file)
+    with open(gpu_predictions.path(folder, case), "w", encoding="utf-8") as file:
+        file.write(TEXT.replace(", clusters with 1 that only prepares", ""))
+    before = [{**row("x", "chunk", 64, block, 1.0, chosen=block == 128), "case": f"{case.name} bf16"} for block in (64, 128)]
+    for found in gpu_choice.recorded(before, folder, [case]):
+        print(f"value block {found['plan']['value_block']}: named {found['default_plan']}, predicted {found['predicted_ms']} ms")
