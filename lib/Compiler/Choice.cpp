@@ -197,29 +197,31 @@ std::vector<runtime::ChoiceRow> KernelChoice::rows() const {
   return rows;
 }
 
+/// "up to 39", "40 to 66", "more than 66", "any number of".
+static std::string headsInWords(int64_t above, int64_t most) {
+  if (most == INT64_MAX)
+    return above == 0 ? "any number of" : "more than " + std::to_string(above);
+  return (above == 0 ? "up" : std::to_string(above + 1)) + " to " +
+         std::to_string(most);
+}
+
 void prism::sayWhichHeads(MutableArrayRef<Unit> units) {
-  KernelChoice choice(units);
-  std::vector<HeadRange> ranges = choice.wholeRanges();
+  std::vector<HeadRange> ranges = KernelChoice(units).wholeRanges();
   for (Unit &unit : units) {
-    if (unit.isSplit() || ranges.size() == 1)
-      continue;
     SmallVector<std::string> parts;
     int64_t above = 0;
     for (const HeadRange &range : ranges) {
       if (range.unit == &unit)
-        parts.push_back(range.maxHeads == INT64_MAX
-                            ? "more than " + std::to_string(above)
-                        : above == 0 ? "up to " + std::to_string(range.maxHeads)
-                                     : std::to_string(above + 1) + " to " +
-                                           std::to_string(range.maxHeads));
+        parts.push_back(headsInWords(above, range.maxHeads));
       above = range.maxHeads;
     }
-    unit.remarks.push_back(
-        parts.empty()
-            ? std::string("for callers who ask for it: others are predicted "
-                          "to be faster for any number of heads")
-            : "for " + llvm::join(parts, ", ") +
-                  " sequences x value heads, by predicted time");
+    if (parts.empty())
+      unit.remarks.push_back({"for callers who ask for it: others are "
+                              "predicted to be as fast for any number of "
+                              "heads"});
+    else
+      unit.remarks.push_back({"for " + llvm::join(parts, ", ") +
+                              " sequences x value heads, by predicted time"});
   }
 }
 

@@ -60,8 +60,8 @@ private:
   std::vector<HeadRange> ranges;
 };
 
-/// Adds to each of several kernels of a schedule for which numbers of heads it
-/// is taken.
+/// Adds to each of several kernels of whole sequences for which numbers of
+/// heads it is taken.
 void sayWhichHeads(llvm::MutableArrayRef<Unit> units);
 
 /// Rows of the decision table for the units of one target.

@@ -96,6 +96,19 @@ TEST(Choice, OneKernelHasOneRange) {
   EXPECT_EQ(ranges.front().maxHeads, INT64_MAX);
 }
 
+TEST(Choice, OfTwoThatAreAlikeTheFirst) {
+  test::GpuUnits model("kda", 2), same("kda", 2);
+  std::vector<Unit> units;
+  units.push_back(std::move(model.units.front()));
+  units.push_back(std::move(same.units.front()));
+  sayWhichHeads(units);
+  EXPECT_EQ(units[0].remarks.back().text,
+            "for any number of sequences x value heads, by predicted time");
+  EXPECT_EQ(units[1].remarks.back().text,
+            "for callers who ask for it: others are predicted to be as fast "
+            "for any number of heads");
+}
+
 TEST(Choice, ChipsWithoutPredictionsHaveOneKernel) {
   test::GpuUnits model("gated_deltanet", 2, "cuda:sm_80");
   std::vector<HeadRange> ranges = KernelChoice(model.chunked()).wholeRanges();
