@@ -10,7 +10,7 @@ using namespace llvm;
 using namespace prism::targetinfo;
 
 // An H200 SXM (132 multiprocessors, driver 580.159.04), 2026-11-30: the least
-// squares of the logarithms of 353 times and 223 of single launches, from the
+// squares of the logarithms of 302 times and 648 of single launches, from the
 // suites gpu-choice, gpu-families, gpu-forward, gpu-sizes and gpu-decode; which
 // rows were left out and how far those are off, is in the decision record.
 static constexpr GPUCosts h200 = {
