@@ -10,6 +10,7 @@ import tempfile
 import time
 
 import gpu_cases
+import gpu_predictions
 
 LIMITS = {"bf16": 0.005, "f32": 1e-5}  # RMS ratio by the type of inputs and outputs; heads may have 1.5 times that
 PREFIX = 200  # steps over which the reference itself is compared with the step recurrence
@@ -35,6 +36,18 @@ def compile_bundles(cases, folder, compiler, targets):
         if result.returncode != 0:
             sys.exit(f"run.py: {case.bundle}: {result.stderr.strip() or result.returncode}")
         print(f"compiled {case.bundle}" + "".join(f"\n  {line}" for line in result.stderr.splitlines()), flush=True)
+
+
+def predict(cases, folder, compiler, target):
+    """What --explain says of each case on the target, in a file beside the bundles."""
+    for case in cases:
+        spec = os.path.join(folder, case.bundle + ".json")
+        command = [compiler, spec, "--explain", f"--entry={case.entry}", f"--target={target}", f"--shape=B={case.sequences},T={case.steps}"]
+        result = subprocess.run(command, capture_output=True, text=True)
+        if result.returncode != 0:
+            sys.exit(f"run.py: {case.name}: {result.stderr.strip() or result.returncode}")
+        with open(gpu_predictions.path(folder, case), "w", encoding="utf-8") as file:
+            file.write(result.stdout)
 
 
 def reference(case, x):
@@ -283,6 +296,8 @@ def show(row):
         text += f"  {1 / row['ratio']:.2f} of {row['peer']}'s time"
     if row.get("segments", 1) > 1:
         text += f"  in {row['segments']} segments"
+    if row.get("predicted_ms"):
+        text += f"  predicted {row['predicted_ms']:.4f} ms"
     if row.get("right") is False:
         text += "  WRONG"
     print(text, flush=True)
@@ -316,10 +331,16 @@ def run(options):
     folder = options.bundles or tempfile.mkdtemp(prefix="prism-bench-")
     targets = ["cpu", options.target] if options.dry_run else [options.target]
     if options.compile_only or not options.bundles:
-        compile_bundles(cases, folder, os.path.join(options.bin, "prism-compile"), targets)
+        compiler = os.path.join(options.bin, "prism-compile")
+        compile_bundles(cases, folder, compiler, targets)
+        if options.suite == "gpu-choice":
+            predict(cases, folder, compiler, options.target)
     if options.compile_only:
         return []
+    predicted = {case.name: gpu_predictions.read(folder, case) for case in cases} if options.suite == "gpu-choice" else {}
     if options.dry_run:
+        for name, times in predicted.items():
+            print(f"{name}: " + ", ".join(f"{plan} {1e3 * time:.1f} us" for plan, time in times.items()))
         sys.exit(dry_run(cases, folder, options))
 
     import torch
@@ -349,6 +370,8 @@ def run(options):
                 break
             continue
         for row in new:
+            if case.name in predicted:
+                row["predicted_ms"] = predicted[case.name].get(gpu_predictions.Plan.of(row, case))
             show(row)
         rows += new
         if options.json:

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
+#include "Choice.h"
 #include "Machine.h"
 #include "Prism/Compiler/Compiler.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
-#include "Segments.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
 #include <future>
@@ -28,44 +28,6 @@ int64_t prism::stepsTakenRecurrent(scan::RecurrenceOp op, ArrayRef<Unit> units,
     return 0;
   return scan::recurrentUpTo(op, first.plan, planMachine(first.target, options),
                              /*tensorCores=*/bool(first.roles));
-}
-
-/// Rows of the decision table for the units of one target: short sequences go
-/// recurrent, of several units of a schedule each has its heads, and long
-/// sequences of few heads are split.
-static std::vector<runtime::ChoiceRow>
-makeChoice(scan::RecurrenceOp op, ArrayRef<Unit> units,
-           const CompileOptions &options) {
-  bool isCuda = units.front().target.isCuda();
-  auto target = isCuda ? runtime::Target::Cuda : runtime::Target::Cpu;
-  std::vector<runtime::ChoiceRow> choice;
-  scan::Schedule first = units.front().plan.getSchedule();
-  if (int64_t upTo = stepsTakenRecurrent(op, units, options)) {
-    choice.push_back({target, upTo, INT64_MAX, scheduleName(units.back())});
-    if (upTo == INT64_MAX)
-      return choice; // at any length
-  }
-  auto best = units.take_while(
-      [&](const Unit &unit) { return unit.plan.getSchedule() == first; });
-  std::vector<runtime::ChoiceRow> rows;
-  const Unit *split = nullptr;
-  int64_t whole =
-      llvm::count_if(best, [](const Unit &unit) { return !unit.isSplit(); });
-  for (const Unit &unit : best)
-    if (unit.isSplit())
-      split = &unit;
-    else
-      rows.push_back({target, INT64_MAX, unit.maxHeads, scheduleName(unit),
-                      whole > 1 ? unit.plan.getValueBlock() : 0,
-                      /*segments=*/1, /*machine=*/"",
-                      whole > 1 ? unit.prepareBlocks() : 0});
-  if (split && split->segments)
-    rows = {{target, INT64_MAX, INT64_MAX, scheduleName(*split), 0,
-             *split->segments}};
-  else if (split)
-    rows = addSegmentRows(*split, rows);
-  choice.insert(choice.end(), rows.begin(), rows.end());
-  return choice;
 }
 
 static bool isSame(const runtime::ChoiceRow &a, const runtime::ChoiceRow &b) {

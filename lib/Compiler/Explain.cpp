@@ -3,12 +3,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prism/Compiler/Explain.h"
+#include "Choice.h"
 #include "Explain/Cost.h"
 #include "Explain/Steps.h"
 #include "Prism/Analysis/Transition.h"
 #include "Prism/Conversion/TileToGPU/TileToGPU.h"
 #include "Prism/Dialect/Scan/IR/ChunkStates.h"
-#include "Segments.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -85,7 +85,8 @@ static std::vector<Limit> limitsOf(const Unit &unit,
            bytes / target.bandwidth * 1e9}};
 }
 
-static std::optional<Split> describeSplit(const Unit &unit) {
+static std::optional<Split> describeSplit(const Unit &unit,
+                                          ArrayRef<Unit> schedule) {
   if (!unit.isSplit())
     return std::nullopt;
   auto programOf = [](const Unit &unit) {
@@ -96,8 +97,51 @@ static std::optional<Split> describeSplit(const Unit &unit) {
       programOf(unit.before.front()).getValues() - programOf(unit).getValues();
   split.always = unit.segments;
   if (!split.always)
-    split.ranges = segmentRanges(costsOf(unit));
+    split.ranges = KernelChoice(schedule).segmentRanges();
   return split;
+}
+
+/// The sweep of a kernel that splits sequences: numbers of which each segment
+/// keeps some chunks, and the one that is taken.
+static std::vector<int64_t> numbersOfSegments(const Unit &unit, int64_t steps,
+                                              int64_t taken) {
+  if (unit.segments)
+    return {*unit.segments};
+  std::vector<int64_t> numbers;
+  for (int64_t segments : KernelChoice::segmentCandidates())
+    if (segments == taken || KernelChoice::keepsChunks(unit, steps, segments))
+      numbers.push_back(segments);
+  return numbers;
+}
+
+/// Times of a call by each plan, as far as they were measured.
+static void predictPlans(scan::RecurrenceOp op, ArrayRef<Unit> units,
+                         const CompileOptions &options,
+                         explain::Target &target) {
+  int64_t steps = target.shape.steps,
+          heads = target.shape.sequences * op.getNumValueHeads();
+  std::vector<runtime::ChoiceRow> rows = makeChoice(op, units, options);
+  auto row = llvm::find_if(rows, [&](const runtime::ChoiceRow &row) {
+    return steps <= row.maxSteps && heads <= row.maxHeads;
+  });
+  for (auto [plan, unit] : llvm::zip_equal(target.plans, units)) {
+    std::optional<Prediction> prediction = Prediction::of(unit);
+    if (!prediction)
+      continue;
+    target.measured = prediction->measured().str();
+    bool isTaken = row != rows.end() && row->schedule == plan.schedule &&
+                   (row->segments > 1) == unit.isSplit() &&
+                   (row->valueBlock == 0 || unit.isSplit() ||
+                    (row->valueBlock == plan.valueBlock &&
+                     row->prepareBlocks == plan.prepareBlocks));
+    std::vector<int64_t> numbers = {1};
+    if (unit.isSplit())
+      numbers = numbersOfSegments(unit, steps, isTaken ? row->segments : 0);
+    for (int64_t segments : numbers)
+      if (auto time = prediction->time(steps, heads, segments))
+        plan.predicted.push_back(
+            {segments, *time, isTaken && segments == row->segments});
+  }
 }
 
 static std::string productsOfRoles(const Unit &unit) {
@@ -109,7 +153,7 @@ static std::string productsOfRoles(const Unit &unit) {
 
 static Plan describePlan(const Unit &unit, const Recurrence &recurrence,
                          const Cost &cost, const explain::Target &target,
-                         bool isF64) {
+                         ArrayRef<Unit> schedule, bool isF64) {
   Plan plan;
   plan.schedule = scan::stringifySchedule(unit.plan.getSchedule()).str();
   plan.chunk = unit.plan.getChunk();
@@ -129,7 +173,7 @@ static Plan describePlan(const Unit &unit, const Recurrence &recurrence,
                .str(),
            int64_t(role.getWarps())});
     });
-  plan.split = describeSplit(unit);
+  plan.split = describeSplit(unit, schedule);
   plan.limits = limitsOf(unit, target, plan.flops * heads, bytes * heads);
   plan.remarks = unit.remarks;
   llvm::raw_string_ostream os(plan.program);
@@ -138,7 +182,7 @@ static Plan describePlan(const Unit &unit, const Recurrence &recurrence,
 }
 
 Entry explain::explainEntry(func::FuncOp function, ArrayRef<Unit> units,
-                            const CompileOptions &options) {
+                            const CompileOptions &options, CallShape shape) {
   scan::RecurrenceOp op;
   function.walk([&](scan::RecurrenceOp found) { op = found; });
   Entry entry;
@@ -152,6 +196,8 @@ Entry explain::explainEntry(func::FuncOp function, ArrayRef<Unit> units,
   Type element =
       cast<RankedTensorType>(op.getStateArgument(0).getType()).getElementType();
   Cost cost(op);
+  auto kind = function->getAttrOfType<StringAttr>(scan::kEntryAttr);
+  bool isStepping = kind && kind.getValue() == "decode";
   while (!units.empty()) {
     const targetinfo::Target &wanted = units.front().target;
     ArrayRef<Unit> its = units.take_while(
@@ -159,9 +205,17 @@ Entry explain::explainEntry(func::FuncOp function, ArrayRef<Unit> units,
     explain::Target target =
         describeTarget(wanted, element.getIntOrFloatBitWidth());
     target.recurrentUpTo = stepsTakenRecurrent(op, its, options);
+    ArrayRef<Unit> schedule = its.take_while([&](const Unit &unit) {
+      return unit.plan.getSchedule() == its.front().plan.getSchedule();
+    });
     for (const Unit &unit : its)
-      target.plans.push_back(
-          describePlan(unit, entry.recurrence, cost, target, element.isF64()));
+      target.plans.push_back(describePlan(unit, entry.recurrence, cost, target,
+                                          schedule, element.isF64()));
+    target.shape = shape;
+    if (isStepping)
+      target.shape.steps = 1; // whatever the call
+    if (wanted.isCuda())
+      predictPlans(op, its, options, target);
     entry.targets.push_back(std::move(target));
     units = units.drop_front(its.size());
   }

@@ -123,6 +123,14 @@ StepCosts StepCosts::of(tile::ProgramOp program, tile::ProgramOp maps,
   return costs;
 }
 
+StepCosts StepCosts::of(const Unit &split) {
+  auto programIn = [](const Unit &unit) {
+    return *unit.module.get().getOps<tile::ProgramOp>().begin();
+  };
+  return of(programIn(split), programIn(split.before.front()),
+            split.target.gpu());
+}
+
 //===----------------------------------------------------------------------===//
 // How many segments
 //===----------------------------------------------------------------------===//

@@ -33,6 +33,8 @@ struct StepCosts {
   /// Of a program of whole segments, and the one that makes their maps.
   static StepCosts of(tile::ProgramOp program, tile::ProgramOp maps,
                       const targetinfo::GPUInfo &gpu);
+  /// Of a unit that splits sequences.
+  static StepCosts of(const Unit &split);
 
   /// Microseconds of all launches, for so many sequences x value heads.
   double time(int64_t segments, int64_t steps, int64_t heads) const;

@@ -185,17 +185,6 @@ prism::tensorCorePlans(scan::RecurrenceOp op, const targetinfo::GPUInfo &gpu,
   return plans;
 }
 
-// Fewer columns a block leave registers for a second preparing team and spread
-// few heads over more multiprocessors; but every block prepares anew, and a
-// second wave of them costs as much as the first. Gated DeltaNet, bf16, K = V =
-// 128, T = 8192 on an H200: 32 heads 0.42 ms in blocks of 64 columns and 0.53
-// in blocks of 128, 128 heads 0.85 (two waves) and 0.56 ms.
-int64_t prism::mostHeadsAtOnce(const targetinfo::GPUInfo &gpu,
-                               int64_t blocksPerHead, int64_t prepareBlocks) {
-  return prepareBlocks > 0 ? gpu.clustersAtOnce(blocksPerHead + prepareBlocks)
-                           : gpu.multiprocessors / blocksPerHead;
-}
-
 /// Whether a tile only becomes decays, which are computed with in f32.
 static bool isForDecays(Value tile) {
   return llvm::all_of(tile.getUses(), [](OpOperand &use) {

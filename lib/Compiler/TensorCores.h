@@ -16,12 +16,6 @@ llvm::SmallVector<scan::PlanAttr>
 tensorCorePlans(scan::RecurrenceOp op, const targetinfo::GPUInfo &gpu,
                 const PlanOverride &given, std::string &whyNot);
 
-/// The most sequences x value heads whose blocks, `blocksPerHead` for each, run
-/// all at once, with those of their clusters that only prepare: a block of
-/// roles has a multiprocessor to itself.
-int64_t mostHeadsAtOnce(const targetinfo::GPUInfo &gpu, int64_t blocksPerHead,
-                        int64_t prepareBlocks = 0);
-
 /// The program of `module` rounded, split into roles and checked, with so many
 /// blocks in a cluster that only prepare; null, with `whyNot` set, where there
 /// is no code for it.

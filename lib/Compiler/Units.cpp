@@ -3,12 +3,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Admit.h"
+#include "Choice.h"
 #include "Machine.h"
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
 #include "Prism/Conversion/TileToGPU/TileToGPU.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
 #include "Prism/Pipelines/Pipelines.h"
 #include "Segments.h"
+#include "StepSegments.h"
 #include "TensorCores.h"
 #include "Wish.h"
 #include "mlir/Pass/PassManager.h"
@@ -120,29 +122,14 @@ static scan::PlanAttr withOverride(scan::PlanAttr plan,
                              plan.getPrepareBlocks());
 }
 
-/// Says of each of several units of a schedule which heads it is for, and gives
-/// the later ones names of their own.
+/// Gives the later ones of several units of a schedule names of their own.
 static void tellApart(MutableArrayRef<Unit> units) {
-  int64_t above = 0;
   bool isFirst = true;
-  for (Unit &unit : units) {
+  for (Unit &unit : units)
     if (unit.prepareBlocks() > 0)
       unit.variant = "p" + std::to_string(unit.prepareBlocks());
     else if (!std::exchange(isFirst, false))
       unit.variant = "v" + std::to_string(unit.plan.getValueBlock());
-    tile::ProgramOp program =
-        *unit.module.get().getOps<tile::ProgramOp>().begin();
-    if (&unit != &units.back())
-      unit.maxHeads = mostHeadsAtOnce(
-          unit.target.gpu(), program.getValueBlocks(), unit.prepareBlocks());
-    bool last = unit.maxHeads == INT64_MAX;
-    unit.remarks.push_back(std::string("for ") +
-                           (last ? "more than " : "up to ") +
-                           std::to_string(last ? above : unit.maxHeads) +
-                           " sequences x value heads" +
-                           (last ? "" : ", whose blocks run all at once"));
-    above = unit.maxHeads;
-  }
 }
 
 static Remark refusedBlock(scan::PlanAttr plan, const std::string &whyNot) {
@@ -179,8 +166,10 @@ buildTensorCoreUnits(func::FuncOp entry, const targetinfo::Target &target,
                        std::move(roles),
                        {}});
   }
-  if (units.size() > 1)
+  if (units.size() > 1) {
     tellApart(units);
+    sayWhichHeads(units);
+  }
   if (!units.empty())
     units.front().remarks.insert(units.front().remarks.end(), declined.begin(),
                                  declined.end());
@@ -304,8 +293,6 @@ static LogicalResult addSplitUnit(scan::RecurrenceOp op,
         {"sequences in segments", "sequences are not split: " + whyNot});
     return success();
   }
-  if (units.front().prepareBlocks() > 0)
-    split->apartHeads = units.front().maxHeads;
   if (segments > 1) {
     split->segments = segments;
     split->remarks = std::move(units.front().remarks);
@@ -346,15 +333,20 @@ static LogicalResult addSteppedSplit(func::FuncOp entry, scan::RecurrenceOp op,
   Unit wide{whole.entry, whole.target, plan, std::move(*module), {}, {}};
   std::string whyNot;
   std::optional<Unit> split = splitUnit(wide, wide, whyNot);
-  if (!split)
+  if (!split && segments > 1)
     return emitPlanError(op, given, "segments")
            << "cannot be split into " << segments << " segments: " << whyNot;
+  if (!split) {
+    whole.remarks.push_back(
+        {"sequences in segments", "sequences are not split: " + whyNot});
+    return success();
+  }
   if (segments > 1) {
     split->segments = segments;
     split->remarks = std::move(whole.remarks);
     units.clear();
   } else {
-    split->remarks = costsOf(*split).steps->explain();
+    split->remarks = StepCosts::of(*split).explain();
   }
   units.push_back(std::move(*split));
   return success();
@@ -364,7 +356,6 @@ static LogicalResult addSteppedSplit(func::FuncOp entry, scan::RecurrenceOp op,
 static void keepOne(std::vector<Unit> &units) {
   units.erase(units.begin() + 1, units.end());
   Unit &only = units.front();
-  only.maxHeads = INT64_MAX;
   only.remarks.push_back(
       {"the only kernel: what it computes of a sequence does not depend on "
        "what else is in the batch"});

@@ -21,25 +21,10 @@ using namespace prism;
 // Options
 //===----------------------------------------------------------------------===//
 
-static FailureOr<check::InputOptions> parseCall(const CallOptions &call) {
-  check::InputOptions options;
-  options.seed = call.seed;
-  options.initialState = !call.noInitialState;
-  std::optional<check::GateSet> gates = check::parseGateSet(call.gates);
-  if (!gates)
-    return usageError("--gates: expected mild, hard, mixed or burst, found '" +
-                      call.gates + "'");
-  options.gates = *gates;
-  StringRef suffix = call.device;
-  unsigned ordinal;
-  bool isCuda = suffix.consume_front("cuda") &&
-                (suffix.empty() || (suffix.consume_front(":") &&
-                                    !suffix.getAsInteger(10, ordinal)));
-  if (call.device != "cpu" && !isCuda)
-    return usageError("--device: expected cpu or cuda:N, found '" +
-                      call.device + "'");
+/// Sizes into the options; what is not given stays.
+static LogicalResult parseShape(StringRef shape, check::InputOptions &options) {
   SmallVector<StringRef> parts;
-  StringRef(call.shape).split(parts, ',', -1, /*KeepEmpty=*/false);
+  shape.split(parts, ',', -1, /*KeepEmpty=*/false);
   auto parse = [&](StringRef text, int64_t low, int64_t &value) {
     return !text.getAsInteger(10, value) && value >= low &&
            value <= (int64_t(1) << 40);
@@ -67,6 +52,41 @@ static FailureOr<check::InputOptions> parseCall(const CallOptions &call) {
                         (key == "B" ? "above 0 for " : "for ") + key +
                         ", found '" + value + "'");
   }
+  return success();
+}
+
+FailureOr<explain::CallShape> prism::readCallShape(StringRef shape) {
+  explain::CallShape call;
+  check::InputOptions sizes;
+  sizes.batch = call.sequences;
+  sizes.steps = call.steps;
+  if (failed(parseShape(shape, sizes)))
+    return failure();
+  if (!sizes.lengths.empty())
+    return usageError("--shape: --explain predicts times for sequences of one "
+                      "length, expected B and T, found lengths");
+  return explain::CallShape{sizes.batch, sizes.steps};
+}
+
+static FailureOr<check::InputOptions> parseCall(const CallOptions &call) {
+  check::InputOptions options;
+  options.seed = call.seed;
+  options.initialState = !call.noInitialState;
+  std::optional<check::GateSet> gates = check::parseGateSet(call.gates);
+  if (!gates)
+    return usageError("--gates: expected mild, hard, mixed or burst, found '" +
+                      call.gates + "'");
+  options.gates = *gates;
+  StringRef suffix = call.device;
+  unsigned ordinal;
+  bool isCuda = suffix.consume_front("cuda") &&
+                (suffix.empty() || (suffix.consume_front(":") &&
+                                    !suffix.getAsInteger(10, ordinal)));
+  if (call.device != "cpu" && !isCuda)
+    return usageError("--device: expected cpu or cuda:N, found '" +
+                      call.device + "'");
+  if (failed(parseShape(call.shape, options)))
+    return failure();
   return options;
 }
 

@@ -6,7 +6,7 @@
 #define PRISM_TOOLS_PRISM_COMPILE_COMMANDS_H
 
 #include "Prism/Check/Check.h"
-#include "Prism/Compiler/Compiler.h"
+#include "Prism/Compiler/Explain.h"
 
 namespace prism {
 
@@ -24,6 +24,9 @@ struct CallOptions {
   bool noInitialState = false;
   unsigned threads = 0;
 };
+
+/// --shape as --explain takes it.
+mlir::FailureOr<explain::CallShape> readCallShape(llvm::StringRef shape);
 
 /// --list-families: a line each.
 void printFamilies();

@@ -76,7 +76,8 @@ static cl::opt<bool>
 static cl::opt<std::string>
     shape("shape",
           cl::desc("of --check and --sample: B=2,T=65, or lengths=3+0+62 for "
-                   "packed sequences"),
+                   "packed sequences; of --explain: the call whose time is "
+                   "predicted"),
           cl::value_desc("B=..,T=.."), cl::cat(category));
 static cl::opt<std::string>
     gates("gates",
@@ -191,6 +192,11 @@ static std::string unusedOption() {
     return "--in and --out are arguments of --evaluate, which is not given";
   if (checkFlag)
     return first({"--emit", "-o"}, "--check writes no kernels");
+  bool explains = explainFlag || !explainHtml.empty();
+  if (sample.empty() && explains)
+    return first({"--gates", "--seed", "--device", "--cpu-threads",
+                  "--no-initial-state"},
+                 "--explain runs nothing");
   if (sample.empty())
     return first({"--shape", "--gates", "--seed", "--device", "--cpu-threads",
                   "--no-initial-state"},
@@ -271,7 +277,8 @@ static int writeTheBundle(const driver::Model &in,
 }
 
 static FailureOr<std::vector<explain::Entry>>
-explainEntries(ModuleOp module, const CompileOptions &options) {
+explainEntries(ModuleOp module, const CompileOptions &options,
+               explain::CallShape call) {
   auto functions = findEntries(module, options.entries);
   auto wanted = parseTargets(module, options.targets);
   if (failed(functions) || failed(wanted))
@@ -290,7 +297,7 @@ explainEntries(ModuleOp module, const CompileOptions &options) {
       for (Unit &unit : *some)
         units.push_back(std::move(unit));
     }
-    explained.push_back(explain::explainEntry(entry, units, options));
+    explained.push_back(explain::explainEntry(entry, units, options, call));
   }
   return explained;
 }
@@ -298,7 +305,10 @@ explainEntries(ModuleOp module, const CompileOptions &options) {
 /// --explain and --explain-html.
 static LogicalResult explainModel(const driver::Model &in,
                                   const CompileOptions &options) {
-  auto entries = explainEntries(*in.module, options);
+  FailureOr<explain::CallShape> call = readCallShape(shape);
+  if (failed(call))
+    return failure();
+  auto entries = explainEntries(*in.module, options, *call);
   if (failed(entries))
     return failure();
   if (explainFlag)

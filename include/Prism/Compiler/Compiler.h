@@ -81,15 +81,10 @@ struct Unit {
   std::vector<Remark> remarks;
   /// "v128": tells apart the later of several units of a schedule.
   std::string variant = {};
-  /// Most sequences x value heads for which it is the best of its schedule.
-  int64_t maxHeads = INT64_MAX;
   /// Of a unit that splits sequences into segments: what is launched before it.
   std::vector<Unit> before = {};
   /// Into how many, where the user fixed it; else the decision table says.
   std::optional<int64_t> segments = std::nullopt;
-  /// Up to so many sequences x value heads, whole ones have blocks that only
-  /// prepare.
-  int64_t apartHeads = 0;
 
   bool isSplit() const { return !before.empty(); }
   /// Thread blocks that only prepare, beside those of a head's values.

@@ -58,6 +58,18 @@ struct Split {
   std::vector<SegmentRange> ranges;
 };
 
+/// The call that times are predicted for.
+struct CallShape {
+  int64_t sequences = 1, steps = 4096;
+};
+
+/// How long it takes by a plan on a GPU.
+struct Predicted {
+  int64_t segments = 1;
+  double microseconds = 0;
+  bool isTaken = false; // by the decision table
+};
+
 /// What a plan comes to.
 struct Plan {
   std::string schedule;
@@ -66,7 +78,8 @@ struct Plan {
   double flops = 0, intensity = 0;
   std::vector<std::pair<std::string, int64_t>> roles; // with their warps
   std::optional<Split> split;
-  std::vector<Limit> limits; // a GPU's; or one for each level of a CPU
+  std::vector<Limit> limits;        // a GPU's; or one for each level of a CPU
+  std::vector<Predicted> predicted; // on a GPU
   std::vector<Remark> remarks;
   std::string program; // the tile program
 };
@@ -82,6 +95,10 @@ struct Target {
   std::vector<Roof> roofs;
   double bandwidth = 0; // bytes per second; 0: not known
   int64_t multiprocessors = 0;
+  /// Of a GPU: for which call times are predicted, and by measurements of what;
+  /// "": none was measured.
+  CallShape shape;
+  std::string measured;
   /// Sequences of up to so many steps are taken token by token; 0: none.
   int64_t recurrentUpTo = 0;
   std::vector<Plan> plans; // best for long sequences first
@@ -106,7 +123,7 @@ struct Entry {
 
 /// The units are those of buildUnits, target by target; at least one.
 Entry explainEntry(mlir::func::FuncOp entry, llvm::ArrayRef<Unit> units,
-                   const CompileOptions &options);
+                   const CompileOptions &options, CallShape shape = {});
 
 /// What is said of an entry that has prefix scans and no recurrence.
 std::optional<Entry> explainPrefixes(mlir::func::FuncOp entry);

@@ -99,6 +99,9 @@ static void writePlan(Markup &page, const Target &target, const Plan &plan,
     writeSplit(page, *plan.split);
   for (const Limit &limit : plan.limits)
     writeFact(page, limitName(target, limit), limitInWords(target, limit));
+  if (!plan.predicted.empty())
+    writeFact(page, "predicted",
+              shapeInWords(target.shape) + ": " + predictedInWords(plan));
   for (const Remark &remark : plan.remarks)
     if (remark.refused.empty())
       writeFact(page, "note", remark.text);
@@ -151,6 +154,8 @@ void explain::writeTarget(Markup &page, const Entry &entry,
     page.leaf("p", "Taken: " + choice + ".");
   for (auto [i, plan] : llvm::enumerate(target.plans))
     writePlan(page, target, plan, i + 1);
+  if (target.isGpu)
+    page.leaf("p", "Predicted times: " + measuredInWords(target) + ".");
   writeRefused(page, target);
   page.leaf("h3", "Roofline of " + target.name);
   page.open("div", {{"class", "side"}}).open("figure");

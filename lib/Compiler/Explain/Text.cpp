@@ -53,6 +53,9 @@ static void printPlan(llvm::raw_ostream &os, const Target &target,
   for (const Limit &limit : plan.limits)
     os << "    " << limitName(target, limit) << ": "
        << limitInWords(target, limit) << "\n";
+  if (!plan.predicted.empty())
+    os << "    predicted for " << shapeInWords(target.shape) << ": "
+       << predictedInWords(plan) << "\n";
   for (const Remark &remark : plan.remarks)
     os << "    note: " << remark.text << "\n";
 }
@@ -79,4 +82,8 @@ void explain::printText(llvm::raw_ostream &os, const Entry &entry) {
   for (const Target &target : entry.targets)
     if (std::string choice = choiceInWords(target); !choice.empty())
       os << "  taken on " << target.name << ": " << choice << "\n";
+  for (const Target &target : entry.targets)
+    if (target.isGpu)
+      os << "  predicted times on " << target.name << ": "
+         << measuredInWords(target) << "\n";
 }

@@ -92,6 +92,31 @@ std::string explain::limitInWords(const Target &target, const Limit &limit) {
                  limit.arithmetic, int64_t(roof.peak));
 }
 
+std::string explain::shapeInWords(const CallShape &shape) {
+  return formatv("{0} sequence{1} of {2} step{3}", shape.sequences,
+                 shape.sequences == 1 ? "" : "s", shape.steps,
+                 shape.steps == 1 ? "" : "s");
+}
+
+std::string explain::predictedInWords(const Plan &plan) {
+  auto inWords = [](const Predicted &predicted) -> std::string {
+    std::string segments =
+        predicted.segments > 1
+            ? formatv("{0} segments ", predicted.segments).str()
+            : "";
+    return formatv("{0}{1:F1} us{2}", segments, predicted.microseconds,
+                   predicted.isTaken ? " (taken)" : "");
+  };
+  return llvm::join(llvm::map_range(plan.predicted, inWords), ", ");
+}
+
+std::string explain::measuredInWords(const Target &target) {
+  return target.measured.empty()
+             ? "none, as nothing was measured on this chip, and clocks and "
+               "latencies do not follow from its datasheet"
+             : "by costs fitted to " + target.measured;
+}
+
 std::string explain::choiceInWords(const Target &target) {
   if (target.recurrentUpTo == 0)
     return "";

@@ -29,6 +29,13 @@ std::string stepsInWords(const SegmentRange &range);
 /// "limit" of a GPU, "limit on x86-64-v4" of a CPU.
 std::string limitName(const Target &target, const Limit &limit);
 std::string limitInWords(const Target &target, const Limit &limit);
+/// "1 sequence of 4096 steps".
+std::string shapeInWords(const CallShape &shape);
+/// "105.2 us", "2 segments 80.1 us, 4 segments 60.3 us (taken)"; "" where the
+/// plan was not measured.
+std::string predictedInWords(const Plan &plan);
+/// Where a GPU's predicted times come from, or why there are none.
+std::string measuredInWords(const Target &target);
 /// When the plans of a target are taken: "recurrent up to 15 steps, ...".
 /// Empty where there is one schedule.
 std::string choiceInWords(const Target &target);

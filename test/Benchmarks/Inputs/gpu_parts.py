@@ -16,7 +16,7 @@ for name, sentence in gpu_probe.broken_cases(gpu_cases.forward_cases(), "", Fals
     print(f"{name}: {sentence}")
 
 _, entry = gpu_driver.read_entry(sys.argv[2], "forward")
-for steps, sequences in ((1, 1), (8192, 8), (8192, 9), (8192, 1)):  # of 8 value heads
+for steps, sequences in ((1, 1), (8192, 8), (8192, 16), (8192, 1)):  # of 8 value heads
     chosen = gpu_driver.choose(entry, sequences, steps, 90)
     plan = chosen["plan"]
     print(f"{steps} steps, {sequences} sequences: {plan['schedule']}, value block {plan['value_block']}, {chosen['segments']} segments")

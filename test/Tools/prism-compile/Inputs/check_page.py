@@ -111,6 +111,8 @@ def read_text(text):
             plans[-1]["limits"].append(match.group(2))
         elif re.match(r"    (roles of a block|note): ", line):
             plans[-1]["phrases"].append(line.split(": ", 1)[1])
+        elif match := re.match(r"    predicted for (.*)", line):
+            plans[-1]["phrases"].append(match.group(1))
         elif line.startswith("    sequences split"):
             plans[-1]["phrases"].append(line)
         elif re.match(r"      always \d+ segments", line):
@@ -119,6 +121,8 @@ def read_text(text):
             head = re.match(r"[^,:]*", line.strip()).group()
             plans[-1]["segments"].append((head, [(int(s or 1), int(h)) for s, h in re.findall(
                 r"(?:(\d+) segments|whole) up to (\d+)", line)]))
+        elif match := re.match(r"  predicted times on .*?: (none.*|by .*)", line):
+            entries[-1]["phrases"].append(match.group(1))
         elif match := re.match(r"  taken on (.*): (.*)", line):
             entries[-1]["phrases"] += [match.group(1), match.group(2)]
         elif match := re.match(r"  (?:recognised|class|work[^:]*): (.*?)(?:; a step is)?$", line):
