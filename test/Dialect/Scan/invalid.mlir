@@ -643,6 +643,25 @@ func.func @f(%x: tensor<8xf32>) {
 
 // -----
 
+// [N1] that f32 holds only as a subnormal number
+func.func @f(%x: tensor<8xbf16>) {
+  // expected-error@+1 {{[N1] epsilon must be 0 or at least 1.17549435E-38, the least normal f32, found 1.000000e-40}}
+  %0 = scan.l2norm %x {epsilon = 1.0e-40 : f64} : tensor<8xbf16> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// [N1] nor f64
+func.func @f(%x: tensor<8xf64>) {
+  %0 = scan.l2norm %x {epsilon = 1.0e-40 : f64} : tensor<8xf64> -> tensor<8xf64>
+  // expected-error@+1 {{[N1] epsilon must be 0 or at least 2.2250738585072014E-308, the least normal f64, found 1.000000e-310}}
+  %1 = scan.l2norm %x {epsilon = 1.0e-310 : f64} : tensor<8xf64> -> tensor<8xf64>
+  return
+}
+
+// -----
+
 // [N1] nor no number
 func.func @f(%x: tensor<8xf32>) {
   // expected-error@+1 {{[N1] epsilon must not be negative, found}}
