@@ -938,5 +938,15 @@ func.func private @a6_elsewhere() attributes {scan.serial}
 
 // -----
 
+// expected-error@+1 {{[A7] scan.batch_invariant stands without a value on an entry, found false on 'func.func'}}
+func.func private @a7() attributes {scan.entry = "forward", scan.batch_invariant = false}
+
+// -----
+
+// expected-error@+1 {{[A7] scan.batch_invariant stands without a value on an entry, found unit on 'func.func'}}
+func.func private @a7_elsewhere() attributes {scan.batch_invariant}
+
+// -----
+
 // expected-error@+1 {{[A4] scan.state_independent is "token" or "mini_batch" on a scan.recurrence, found "token" on 'func.func'}}
 func.func private @a4_elsewhere() attributes {scan.state_independent = "token"}

@@ -21,7 +21,7 @@ constexpr int64_t kSize = 64, kHeads = 8;
 std::string typeOf(const std::string &axes, const std::string &element) {
   std::string type = "tensor<";
   for (char axis : axes)
-    type += (axis == 'h'                ? std::to_string(kHeads)
+    type += (axis == 'h'                  ? std::to_string(kHeads)
              : axis == 'k' || axis == 'v' ? std::to_string(kSize)
                                           : "?") +
             "x";

@@ -27,9 +27,9 @@ InterpreterOptions nextOptions();
 
 /// Runs a call under the next of these, with tensor maps of what can have them
 /// and, if any was used, without. `edit` may change the inputs.
-void expectRight(
-    RoleKernel &kernel, const check::InputOptions &call, Placement place = {},
-    llvm::function_ref<void(check::HostArrays &)> edit = nullptr);
+void expectRight(RoleKernel &kernel, const check::InputOptions &call,
+                 Placement place = {},
+                 llvm::function_ref<void(check::HostArrays &)> edit = nullptr);
 
 } // namespace prism::test
 
