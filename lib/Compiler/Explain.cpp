@@ -124,6 +124,9 @@ static void predictPlans(scan::RecurrenceOp op, ArrayRef<Unit> units,
   auto row = llvm::find_if(rows, [&](const runtime::ChoiceRow &row) {
     return steps <= row.maxSteps && heads <= row.maxHeads;
   });
+  target.isMeasured =
+      units.front().target.isCuda() &&
+      targetinfo::gpuCosts(units.front().target.gpu()) != nullptr;
   for (auto [plan, unit] : llvm::zip_equal(target.plans, units)) {
     std::optional<Prediction> prediction = Prediction::of(unit);
     if (!prediction)

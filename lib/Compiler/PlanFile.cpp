@@ -4,6 +4,7 @@
 
 #include "Prism/Compiler/PlanFile.h"
 #include "Prism/Support/JsonShape.h"
+#include "Prism/Support/PlanLimits.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -16,11 +17,11 @@ struct PlanShapes {
   explicit PlanShapes(ArrayRef<StringRef> entries) {
     schedule.types = kString;
     schedule.choices = {"chunk", "recurrent"};
-    chunk = Shape::between(kInteger, 1, 256);
-    valueBlock = Shape::between(kInteger, 0, 1 << 20);
-    stages = Shape::between(kInteger, 1, 8);
-    segments = Shape::between(kInteger, 1, 4096);
-    prepareBlocks = Shape::between(kInteger, 0, 2);
+    chunk = Shape::between(kInteger, 1, kMostChunkSteps);
+    valueBlock = Shape::between(kInteger, 0, kMostValueBlock);
+    stages = Shape::between(kInteger, 1, kMostStages);
+    segments = Shape::between(kInteger, 0, kMostSegments);
+    prepareBlocks = Shape::between(kInteger, 0, kMostPrepareBlocks);
     batchInvariant.types = kBoolean;
     plan.types = byEntry.types = kObject;
     plan.fields = {{"schedule", &schedule},
@@ -54,6 +55,8 @@ static LogicalResult readPlan(const JsonNode &node, PlanOverride &plan,
   read("value_block", plan.valueBlock);
   read("stages", plan.stages);
   read("segments", plan.segments);
+  if (plan.segments == 0) // as the decision table says
+    plan.segments = std::nullopt;
   read("prepare_blocks", plan.prepareBlocks);
   if (const JsonNode *value = node.find("batch_invariant"))
     plan.batchInvariant = value->boolean;

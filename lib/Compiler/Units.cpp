@@ -114,12 +114,11 @@ static constexpr int64_t kColumnsOfSegments = 128;
 /// The plan with what the user fixed.
 static scan::PlanAttr withOverride(scan::PlanAttr plan,
                                    const PlanOverride &given) {
-  return scan::PlanAttr::get(plan.getContext(), plan.getSchedule(),
-                             given.chunk.value_or(plan.getChunk()),
-                             given.valueBlock.value_or(plan.getValueBlock()),
-                             given.stages.value_or(plan.getStages()),
-                             given.segments.value_or(plan.getSegments()),
-                             plan.getPrepareBlocks());
+  return scan::PlanAttr::get(
+      plan.getContext(), plan.getSchedule(),
+      given.chunk.value_or(plan.getChunk()),
+      given.valueBlock.value_or(plan.getValueBlock()), plan.getStages(),
+      given.segments.value_or(plan.getSegments()), plan.getPrepareBlocks());
 }
 
 /// Gives the later ones of several units of a schedule names of their own.
@@ -231,10 +230,6 @@ static FailureOr<Unit> buildPlainUnit(func::FuncOp entry, scan::RecurrenceOp op,
                                  plan.getChunk(), 0, plan.getStages());
   if (target.isCuda())
     return buildCudaUnit(entry, op, candidates, target, given);
-  if (int64_t stages = given.stages.value_or(1); stages != 1)
-    return emitPlanError(op, given, "stages")
-           << "expected 1 stage on " << target.str()
-           << ", whose code copies nothing ahead, found " << stages;
   scan::PlanAttr plan = withOverride(candidates.front(), given);
   FailureOr<OwningOpRef<ModuleOp>> module = buildTileModule(entry, plan);
   if (failed(module))
@@ -352,6 +347,27 @@ static LogicalResult addSteppedSplit(func::FuncOp entry, scan::RecurrenceOp op,
   return success();
 }
 
+/// How many stages of buffering there are is the kernels' own: a plan may leave
+/// it to them, by 1, or say what one of them has.
+static LogicalResult checkStages(scan::RecurrenceOp op,
+                                 const PlanOverride &given,
+                                 const targetinfo::Target &target,
+                                 ArrayRef<Unit> units) {
+  int64_t stages = given.stages.value_or(1), most = 1;
+  for (const Unit &unit : units)
+    most = std::max(most, unit.plan.getStages());
+  if (stages == 1 || stages == most)
+    return success();
+  InFlightDiagnostic error = emitPlanError(op, given, "stages");
+  error << "expected 1 stage";
+  if (most > 1)
+    error << ", which leaves them to the kernel, or the " << most
+          << " that it has on " << target.str();
+  else
+    error << " on " << target.str() << ", whose code copies nothing ahead";
+  return error << ", found " << stages;
+}
+
 /// The first alone, for any length and number of heads.
 static void keepOne(std::vector<Unit> &units) {
   units.erase(units.begin() + 1, units.end());
@@ -416,6 +432,8 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
       units.push_back(std::move(unit));
     }
   }
+  if (failed(checkStages(op, wish->given, target, units)))
+    return failure();
   if (wish->given.batchInvariant)
     keepOne(units);
   explainPlans(op, units, planMachine(target, options));

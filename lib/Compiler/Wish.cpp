@@ -7,6 +7,7 @@
 #include "Prism/Dialect/Scan/IR/PlanPlaces.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
 #include "Prism/Support/EmitDiagnostic.h"
+#include "Prism/Support/PlanLimits.h"
 
 using namespace mlir;
 using namespace prism;
@@ -119,14 +120,31 @@ static LogicalResult wishForMiniBatches(scan::RecurrenceOp op,
   int64_t steps = *op.getMiniBatch();
   bool isStepping = given.schedule == scan::Schedule::recurrent;
   int64_t chunk = given.chunk.value_or(steps);
-  if (steps > 256 || chunk != steps || isStepping)
+  if (steps > kMostChunkSteps || chunk != steps || isStepping)
     return emitPlanError(op, given, isStepping ? "schedule" : "chunk")
            << "mini-batches of " << steps
-           << " steps take chunks of that size, at most 256, found "
+           << " steps take chunks of that size, at most " << kMostChunkSteps
+           << ", found "
            << (isStepping ? "the recurrent schedule"
                           : "chunk " + std::to_string(chunk));
   given.schedule = scan::Schedule::chunk;
   given.chunk = steps;
+  return success();
+}
+
+/// Whether one kernel is to serve all batches: where the entry or the plan says
+/// so. A plan that says no where the entry says yes is an error.
+static LogicalResult readInvariance(func::FuncOp entry, scan::RecurrenceOp op,
+                                    PlanOverride &given) {
+  constexpr StringLiteral kKey = "batch_invariant";
+  if (!entry->hasAttr(scan::kBatchInvariantAttr) || given.batchInvariant)
+    return success();
+  if (given.places && given.places->keys.count(kKey.str()))
+    return emitPlanError(op, given, kKey)
+           << "entry '" << entry.getName()
+           << "' is batch_invariant by its model, which a plan cannot take "
+              "back, found false";
+  given.batchInvariant = true;
   return success();
 }
 
@@ -143,6 +161,8 @@ FailureOr<Wish> prism::wishFor(func::FuncOp entry, scan::RecurrenceOp op,
   Wish wish;
   wish.given = planFor(entry, op, options).value_or(PlanOverride());
   leaveToGPUs(wish.given, target, options, remarks);
+  if (failed(readInvariance(entry, op, wish.given)))
+    return failure();
   if (wish.given.batchInvariant)
     keepBatchesApart(wish.given);
   std::string reason;

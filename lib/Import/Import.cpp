@@ -191,7 +191,7 @@ func::FuncOp Importer::makeFunction(const Entry &entry) {
                            builder.getFunctionType(arguments, results));
   function->setAttr(scan::kEntryAttr, builder.getStringAttr(entry.name));
   if (spec.batchInvariant)
-    function->setAttr("scan.batch_invariant", builder.getUnitAttr());
+    function->setAttr(scan::kBatchInvariantAttr, builder.getUnitAttr());
   unsigned count = spec.inputs.size();
   for (auto [i, input] : llvm::enumerate(spec.inputs))
     function.setArgAttr(i, scan::kNameAttr, builder.getStringAttr(input.name));

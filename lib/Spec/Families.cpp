@@ -137,6 +137,13 @@ bool FamilyExpander::readOptions(const Family &family) {
       return fail(epsilon->loc,
                   "the family '" + family.name + "' has no option 'l2norm'" +
                       (family.hasNorm ? " in the variant dplr" : ""));
+    const JsonNode *types = root.find("dtype"),
+                   *io = types ? types->find("io") : nullptr;
+    bool isF64 = io && io->string == "f64";
+    if (std::string reason = whyNotEpsilon(
+            epsilon->number, isF64 ? ElementType::F64 : ElementType::F32);
+        !reason.empty())
+      return fail(epsilon->loc, reason);
     preset.normEpsilon = toOrderedJson(*epsilon);
   }
   return true;

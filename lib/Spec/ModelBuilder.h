@@ -126,6 +126,9 @@ std::string weightMessage(llvm::StringRef name);
 Axes featureAxes(const Input &input);
 /// Names of all inputs and lets so far.
 std::vector<llvm::StringRef> valueNames(const Spec &spec);
+/// Why a norm that is computed in this type cannot have this epsilon; "" if it
+/// can.
+std::string whyNotEpsilon(double epsilon, ElementType type);
 
 /// Replaces a family by what it stands for; a spec without family comes back as
 /// it is.

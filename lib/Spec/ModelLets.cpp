@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ModelBuilder.h"
+#include <limits>
 
 using namespace prism;
 using namespace prism::spec;
@@ -145,6 +146,19 @@ bool ModelBuilder::resolve(Expr &expr, const JsonNode &text) {
   return combine(expr, text, "operands");
 }
 
+std::string prism::spec::whyNotEpsilon(double epsilon, ElementType type) {
+  if (epsilon <= 0)
+    return "expected an epsilon above 0 (a zero vector is divided by its root)";
+  bool isF64 = type == ElementType::F64;
+  if (epsilon >= (isF64 ? std::numeric_limits<double>::min()
+                        : std::numeric_limits<float>::min()))
+    return "";
+  return std::string("expected an epsilon of at least ") +
+         (isF64 ? "2.2250738585072014e-308, the least normal f64"
+                : "1.1754944e-38, the least normal f32") +
+         ", below which chips take it for 0";
+}
+
 bool ModelBuilder::resolveCall(Expr &expr, const JsonNode &text) {
   const Axes &argument = expr.operands.front().axes;
   if (expr.function == Function::L2Norm) {
@@ -152,10 +166,10 @@ bool ModelBuilder::resolveCall(Expr &expr, const JsonNode &text) {
       return failInText(
           text, expr.offset,
           "l2norm of a scalar; expected a vector such as one of axes [K]");
-    if (expr.operands[1].number <= 0)
-      return failInText(
-          text, expr.operands[1].offset,
-          "expected an epsilon above 0 (a zero vector is divided by its root)");
+    if (std::string reason =
+            whyNotEpsilon(expr.operands[1].number, spec.computeType());
+        !reason.empty())
+      return failInText(text, expr.operands[1].offset, reason);
     expr.axes = argument;
     return true;
   }

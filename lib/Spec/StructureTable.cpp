@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prism/Spec/Structure.h"
+#include "Prism/Support/PlanLimits.h"
 
 using namespace prism;
 using namespace prism::spec;
@@ -95,13 +96,14 @@ const Shape *SpecStructure::makePlan() {
   };
   std::vector<Field> fields = {
       {"schedule", schedule, false, "token by token, or chunk by chunk"},
-      {"chunk", count(1, 1024), false, "steps of a chunk"},
-      {"value_block", count(0, kMaxExtent), false,
+      {"chunk", count(1, kMostChunkSteps), false, "steps of a chunk"},
+      {"value_block", count(0, kMostValueBlock), false,
        "value columns of a work item; 0: all"},
-      {"stages", count(1, 16), false, "stages of buffering"},
-      {"segments", count(0, 4096), false,
+      {"stages", count(1, kMostStages), false,
+       "stages of buffering; 1: as many as the kernel has"},
+      {"segments", count(0, kMostSegments), false,
        "segments that a sequence is split into; 0: as the table says"},
-      {"prepare_blocks", count(0, 2), false,
+      {"prepare_blocks", count(0, kMostPrepareBlocks), false,
        "thread blocks that only prepare, beside those of a head's values"}};
   Shape *entryPlan = make(kObject);
   entryPlan->def = "plan";
@@ -292,7 +294,7 @@ SpecStructure::SpecStructure() {
   granularity->choices = {"token"};
   Shape *tokens = make(kInteger);
   tokens->minimum = 1;
-  tokens->maximum = 256;
+  tokens->maximum = kMostChunkSteps;
   granularity->fields = {{"mini_batch", tokens, true, "steps of a mini-batch"}};
   Shape *psm = make(kObject);
   psm->additional = anything;

@@ -322,6 +322,9 @@ const Row kLets[] = {
     {kBase, "sigmoid(g)", "l2norm(k, 0)",
      "/let/beta: expected an epsilon above 0 (a zero vector is divided by its "
      "root)"},
+    {kBase, "sigmoid(g)", "l2norm(k, 1e-38)",
+     "/let/beta: expected an epsilon of at least 1.1754944e-38, the least "
+     "normal f32, below which chips take it for 0"},
     {kBase, "sigmoid(g)", "l2norm(g, 1)",
      "/let/beta: l2norm of a scalar; expected a vector such as one of axes "
      "[K]"},
@@ -508,6 +511,9 @@ const Row kFamilies[] = {
     {kFamily, "\"family\": \"prism\"",
      "\"family\": \"mamba2\", \"options\": { \"l2norm\": 1e-6 }",
      "/options/l2norm: the family 'mamba2' has no option 'l2norm'"},
+    {kFamily, "\"family\"", "\"options\": { \"l2norm\": 1e-45 }, \"family\"",
+     "/options/l2norm: expected an epsilon of at least 1.1754944e-38, the "
+     "least normal f32, below which chips take it for 0"},
     {kFamily, "\"family\": \"prism\"",
      "\"family\": \"rwkv7\", \"variant\": \"dplr\", \"options\": { "
      "\"l2norm\": 1e-6 }",

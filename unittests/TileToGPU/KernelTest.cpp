@@ -32,6 +32,7 @@ struct Case {
   Strategy strategy = Strategy::Automatic;
   bool shifted = false; ///< arrays start 4 bytes after a multiple of 16
 };
+void PrintTo(const Case &c, std::ostream *os) { *os << c.name; }
 
 /// Numbers at a multiple of 16 bytes, or 4 bytes after one.
 class Floats {

@@ -25,6 +25,9 @@ struct Case {
   int64_t keys, values, block, threads, segments;
   bool streamed;
 };
+void PrintTo(const Case &c, std::ostream *os) {
+  *os << c.keys << " x " << c.values << " in blocks of " << c.block;
+}
 
 std::string textOf(const Case &c) {
   std::string k = std::to_string(c.keys), v = std::to_string(c.values),

@@ -99,6 +99,7 @@ struct Target {
   /// "": none was measured.
   CallShape shape;
   std::string measured;
+  bool isMeasured = false; ///< other kernels were, at least
   /// Sequences of up to so many steps are taken token by token; 0: none.
   int64_t recurrentUpTo = 0;
   std::vector<Plan> plans; // best for long sequences first

@@ -111,10 +111,12 @@ std::string explain::predictedInWords(const Plan &plan) {
 }
 
 std::string explain::measuredInWords(const Target &target) {
-  return target.measured.empty()
-             ? "none, as nothing was measured on this chip, and clocks and "
-               "latencies do not follow from its datasheet"
-             : "by costs fitted to " + target.measured;
+  if (!target.measured.empty())
+    return "by costs fitted to " + target.measured;
+  return target.isMeasured
+             ? "none, as no such kernel was measured on this chip"
+             : "none, as nothing was measured on this chip, and clocks and "
+               "latencies do not follow from its datasheet";
 }
 
 std::string explain::choiceInWords(const Target &target) {

@@ -643,6 +643,25 @@ func.func @f(%x: tensor<8xf32>) {
 
 // -----
 
+// [N1] that f32 holds only as a subnormal number
+func.func @f(%x: tensor<8xbf16>) {
+  // expected-error@+1 {{[N1] epsilon must be 0 or at least 1.17549435E-38, the least normal f32, found 1.000000e-40}}
+  %0 = scan.l2norm %x {epsilon = 1.0e-40 : f64} : tensor<8xbf16> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// [N1] nor f64
+func.func @f(%x: tensor<8xf64>) {
+  %0 = scan.l2norm %x {epsilon = 1.0e-40 : f64} : tensor<8xf64> -> tensor<8xf64>
+  // expected-error@+1 {{[N1] epsilon must be 0 or at least 2.2250738585072014E-308, the least normal f64, found 1.000000e-310}}
+  %1 = scan.l2norm %x {epsilon = 1.0e-310 : f64} : tensor<8xf64> -> tensor<8xf64>
+  return
+}
+
+// -----
+
 // [N1] nor no number
 func.func @f(%x: tensor<8xf32>) {
   // expected-error@+1 {{[N1] epsilon must not be negative, found}}
@@ -925,6 +944,16 @@ func.func @a6(%k: tensor<?x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x1x4x4xf32>)
 
 // expected-error@+1 {{[A6] scan.serial stands without a value on a scan.recurrence, found unit on 'func.func'}}
 func.func private @a6_elsewhere() attributes {scan.serial}
+
+// -----
+
+// expected-error@+1 {{[A7] scan.batch_invariant stands without a value on an entry, found false on 'func.func'}}
+func.func private @a7() attributes {scan.entry = "forward", scan.batch_invariant = false}
+
+// -----
+
+// expected-error@+1 {{[A7] scan.batch_invariant stands without a value on an entry, found unit on 'func.func'}}
+func.func private @a7_elsewhere() attributes {scan.batch_invariant}
 
 // -----
 

@@ -2,30 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
-#include "Models.h"
-#include "RoleKernel.h"
+#include "Calls.h"
 #include "gtest/gtest.h"
 #include <cmath>
 
 using namespace prism;
 using namespace prism::test;
-using check::GateSet;
 using check::HostArrays;
-using check::InputOptions;
 
 namespace {
 
 /// Of the sizes that are benchmarked: no worse than it was.
 TEST(Accuracy, OfGatedDeltaNet) {
-  Model model;
-  model.keys = model.values = 128;
   for (int64_t block : {64, 128}) {
-    RoleKernel kernel(specOf(model), block);
+    RoleKernel kernel(specOf(modelOf("gated_deltanet", 128, 128)), block);
     ASSERT_EQ(kernel.whyNot(), "");
-    InputOptions call;
-    call.batch = 1;
-    call.steps = 1024;
-    kernel.prepare(call);
+    kernel.prepare(callOf(1024));
     EXPECT_EQ(kernel.run({}), "");
     RecordProperty("o", std::to_string(kernel.errorOf("o")));
     EXPECT_LE(kernel.errorOf("o"), 3.9e-3) << block;
@@ -37,15 +29,10 @@ TEST(Accuracy, OfGatedDeltaNet) {
 /// gates of very different sizes must all count. exp rounds its argument, about
 /// 10, to 5e-7.
 TEST(Accuracy, OfSumsOfGates) {
-  Model model;
-  model.name = "mamba2";
-  RoleKernel kernel(specOf(model));
+  RoleKernel kernel(specOf(modelOf("mamba2")));
   ASSERT_EQ(kernel.whyNot(), "");
-  InputOptions call;
-  call.batch = 1;
-  call.steps = 64;
   for (unsigned kind = 0; kind < 4; ++kind) {
-    kernel.prepare(call, [&](HostArrays &inputs) {
+    kernel.prepare(callOf(64), [&](HostArrays &inputs) {
       auto &values = inputs.at("v").values;
       std::fill(values.begin(), values.end(), 0);
       inputs.at("v").encode();

@@ -9,8 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Models.h"
-#include "RoleKernel.h"
+#include "Calls.h"
 #include "gtest/gtest.h"
 
 using namespace prism;
@@ -25,18 +24,10 @@ constexpr std::pair<Options::Copies, Options::Order> kSchedules[] = {
     {Options::Copies::Late, Options::Order::Random},
     {Options::Copies::Early, Options::Order::Random}};
 
-check::InputOptions callOf(int64_t steps,
-                           check::GateSet gates = check::GateSet::mild) {
-  check::InputOptions call;
-  call.batch = 1;
-  call.steps = steps;
-  call.gates = gates;
-  return call;
-}
-
-/// Under the next schedule, with maps of arrays and without.
-void expectRight(RoleKernel &kernel, const check::InputOptions &call,
-                 Placement place = {}) {
+/// Under the next schedule, with maps of arrays and without; outputs go by
+/// maps wherever they can.
+void expectRightAndStored(RoleKernel &kernel, const check::InputOptions &call,
+                          Placement place = {}) {
   static unsigned count = 0;
   ASSERT_EQ(kernel.whyNot(), "");
   kernel.prepare(call);
@@ -53,13 +44,6 @@ void expectRight(RoleKernel &kernel, const check::InputOptions &call,
   }
 }
 
-Model modelOf(const char *name, int64_t values) {
-  Model model;
-  model.name = name;
-  model.values = values;
-  return model;
-}
-
 struct Shape {
   int64_t values, prepareBlocks;
 };
@@ -67,20 +51,20 @@ class Apart : public testing::TestWithParam<std::tuple<const char *, Shape>> {
 protected:
   RoleKernel kernel() const {
     auto [name, shape] = GetParam();
-    return RoleKernel(specOf(modelOf(name, shape.values)), 64, /*segments=*/1,
-                      shape.prepareBlocks);
+    return RoleKernel(specOf(modelOf(name, 64, shape.values)), 64,
+                      /*segments=*/1, shape.prepareBlocks);
   }
 };
 
 TEST_P(Apart, ManyChunksAndATail) {
   RoleKernel made = kernel();
-  expectRight(made, callOf(9 * 64 + 5));
+  expectRightAndStored(made, callOf(9 * 64 + 5));
 }
 
 TEST_P(Apart, FewChunks) {
   RoleKernel made = kernel();
   for (int64_t steps : {1, 64, 130})
-    expectRight(made, callOf(steps, check::GateSet::mixed));
+    expectRightAndStored(made, callOf(steps, check::GateSet::mixed));
 }
 
 std::string nameOf(const testing::TestParamInfo<Apart::ParamType> &info) {
@@ -98,53 +82,53 @@ INSTANTIATE_TEST_SUITE_P(
 
 /// Sequences of which a cluster has none, or some, and heads that share keys.
 TEST(ApartCalls, PackedSequences) {
-  Model two = modelOf("gated_deltanet", 128);
+  Model two = modelOf("gated_deltanet", 64, 128);
   two.valueHeads = 2;
   RoleKernel kernel(specOf(two), 64, 1, 1);
   check::InputOptions call = callOf(0);
   call.lengths = {70, 0, 1, 200};
-  expectRight(kernel, call);
-  expectRight(kernel, callOf(70), {1, 3});
+  expectRightAndStored(kernel, call);
+  expectRightAndStored(kernel, callOf(70), {1, 3});
 }
 
 /// The sizes for which the decision table takes them: slots are scarce there.
 TEST(ApartCalls, ManyKeys) {
-  Model model = modelOf("gated_deltanet", 128);
+  Model model = modelOf("gated_deltanet", 64, 128);
   model.keys = 128;
   for (int64_t prepareBlocks : {1, 2}) {
     RoleKernel kernel(specOf(model), 64, 1, prepareBlocks);
-    expectRight(kernel, callOf(700));
-    expectRight(kernel, callOf(65, check::GateSet::mixed));
+    expectRightAndStored(kernel, callOf(700));
+    expectRightAndStored(kernel, callOf(65, check::GateSet::mixed));
   }
 }
 
 /// Messages go to other blocks in whole slabs, of which nothing may be
 /// unwritten: scores of fewer columns, keys that fill no slab.
 TEST(ApartCalls, PartsOfSlabs) {
-  Model model = modelOf("deltaproduct_2", 128);
+  Model model = modelOf("deltaproduct_2", 64, 128);
   RoleKernel scores(specOf(model), 64, 1, 1);
-  expectRight(scores, callOf(70));
+  expectRightAndStored(scores, callOf(70));
   model.name = "gla";
   model.keys = 96;
   for (int64_t prepareBlocks : {0, 1}) {
     RoleKernel keys(specOf(model), 64, 1, prepareBlocks);
-    expectRight(keys, callOf(130));
+    expectRightAndStored(keys, callOf(130));
   }
   model.reverse = true;
   RoleKernel reverse(specOf(model), 64, 1, 0);
-  expectRight(reverse, callOf(200, check::GateSet::mixed));
+  expectRightAndStored(reverse, callOf(200, check::GateSet::mixed));
 }
 
 /// Powers of two travel with what is prepared.
 TEST(ApartCalls, Halves) {
-  Model two = modelOf("gated_deltanet", 128);
+  Model two = modelOf("gated_deltanet", 64, 128);
   two.io = "f16";
   RoleKernel kernel(specOf(two), 64, 1, 1);
-  expectRight(kernel, callOf(330));
+  expectRightAndStored(kernel, callOf(330));
 }
 
 TEST(ApartCalls, ThreadsAndMemory) {
-  Model two = modelOf("gated_deltanet", 128);
+  Model two = modelOf("gated_deltanet", 64, 128);
   RoleKernel one(specOf(two), 64, 1, 1), pair(specOf(two), 64, 1, 2);
   // Three warpgroups and the loads; one and the loads, as in blocks of values.
   EXPECT_EQ(one.threads(), 512);

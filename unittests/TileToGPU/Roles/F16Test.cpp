@@ -7,9 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Models.h"
+#include "Calls.h"
 #include "RandomChain.h"
-#include "RoleKernel.h"
 #include "gtest/gtest.h"
 #include <cmath>
 
@@ -22,28 +21,8 @@ using check::InputOptions;
 
 namespace {
 
-InterpreterOptions nextOptions() {
-  static unsigned count = 0;
-  InterpreterOptions options;
-  options.seed = ++count;
-  options.copies = count % 2 ? InterpreterOptions::Copies::Late
-                             : InterpreterOptions::Copies::Early;
-  return options;
-}
-
-InputOptions callOf(int64_t steps, GateSet gates = GateSet::mild) {
-  InputOptions options;
-  options.batch = 1;
-  options.steps = steps;
-  options.gates = gates;
-  return options;
-}
-
-Model modelOf(const char *name, int64_t keys = 64, int64_t values = 64) {
-  Model model;
-  model.name = name;
-  model.keys = keys;
-  model.values = values;
+Model halvesOf(const char *name, int64_t keys = 64, int64_t values = 64) {
+  Model model = modelOf(name, keys, values);
   model.io = "f16";
   return model;
 }
@@ -65,7 +44,7 @@ class F16 : public testing::TestWithParam<const char *> {};
 TEST_P(F16, Sizes) {
   for (auto [keys, values] :
        {std::pair<int64_t, int64_t>{64, 64}, {128, 64}, {80, 192}}) {
-    RoleKernel kernel(specOf(modelOf(GetParam(), keys, values)));
+    RoleKernel kernel(specOf(halvesOf(GetParam(), keys, values)));
     ASSERT_EQ(kernel.whyNot(), "");
     kernel.prepare(callOf(130));
     EXPECT_EQ(kernel.run(nextOptions()), "") << keys << " x " << values;
@@ -76,7 +55,7 @@ TEST_P(F16, Sizes) {
 }
 
 TEST_P(F16, GatesAndPackedSequences) {
-  RoleKernel kernel(specOf(modelOf(GetParam())));
+  RoleKernel kernel(specOf(halvesOf(GetParam())));
   ASSERT_EQ(kernel.whyNot(), "");
   for (GateSet gates : {GateSet::hard, GateSet::mixed, GateSet::burst}) {
     kernel.prepare(callOf(200, gates));
@@ -91,16 +70,16 @@ TEST_P(F16, GatesAndPackedSequences) {
 INSTANTIATE_TEST_SUITE_P(Every, F16, testing::ValuesIn(kModels), nameOf);
 
 TEST(F16Of, BlocksSegmentsAndReversedTime) {
-  RoleKernel wide(specOf(modelOf("gated_deltanet", 128, 128)), 128);
+  RoleKernel wide(specOf(halvesOf("gated_deltanet", 128, 128)), 128);
   ASSERT_EQ(wide.whyNot(), "");
   wide.prepare(callOf(130));
   EXPECT_EQ(wide.run(nextOptions()), "");
   // A cluster copies the powers with the message.
-  RoleKernel split(specOf(modelOf("gated_deltanet", 128, 128)), 64, 2);
+  RoleKernel split(specOf(halvesOf("gated_deltanet", 128, 128)), 64, 2);
   ASSERT_EQ(split.whyNot(), "");
   split.prepare(callOf(201));
   EXPECT_EQ(split.run(nextOptions()), "");
-  Model backwards = modelOf("retnet", 96, 64);
+  Model backwards = halvesOf("retnet", 96, 64);
   backwards.reverse = true;
   RoleKernel reversed(specOf(backwards));
   ASSERT_EQ(reversed.whyNot(), "");
@@ -125,7 +104,7 @@ TEST(F16Of, RandomChains) {
 
 /// Three bits more than bf16.
 TEST(F16Of, Accuracy) {
-  RoleKernel kernel(specOf(modelOf("gated_deltanet", 128, 128)), 64);
+  RoleKernel kernel(specOf(halvesOf("gated_deltanet", 128, 128)), 64);
   ASSERT_EQ(kernel.whyNot(), "");
   kernel.prepare(callOf(512));
   EXPECT_EQ(kernel.run({}), "");
@@ -173,7 +152,7 @@ class F16Scales : public testing::TestWithParam<const char *> {};
 
 TEST_P(F16Scales, OfInputs) {
   std::string name = GetParam();
-  RoleKernel kernel(specOf(modelOf(GetParam(), 64, 64)));
+  RoleKernel kernel(specOf(halvesOf(GetParam(), 64, 64)));
   ASSERT_EQ(kernel.whyNot(), "");
   std::vector<Scales> all(std::begin(kOfAll), std::end(kOfAll));
   if (name == "linear_attention" || name == "retnet" || name == "mamba2")
@@ -198,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(Linear, F16Scales,
 
 /// Values of very different sizes, column by column and step by step.
 TEST(F16Of, ColumnsOfDifferentScales) {
-  RoleKernel kernel(specOf(modelOf("gated_deltanet")));
+  RoleKernel kernel(specOf(halvesOf("gated_deltanet")));
   ASSERT_EQ(kernel.whyNot(), "");
   kernel.prepare(callOf(130), [&](HostArrays &inputs) {
     HostArray &values = inputs.at("v");
@@ -214,7 +193,7 @@ TEST(F16Of, ColumnsOfDifferentScales) {
 TEST(F16Of, LaterTokensChangeNoBit) {
   constexpr int64_t kSteps = 100, kFirstLater = 75;
   for (const char *name : {"gated_deltanet", "retnet"}) {
-    RoleKernel kernel(specOf(modelOf(name)));
+    RoleKernel kernel(specOf(halvesOf(name)));
     ASSERT_EQ(kernel.whyNot(), "");
     std::vector<double> outputs[2];
     for (double factor : {1.0, 8192.0}) {
@@ -238,7 +217,7 @@ TEST(F16Of, LaterTokensChangeNoBit) {
 /// An erase of a key of length 2 with strength 1 makes S <- -3 S + 2: the
 /// inverse of a chunk passes 65504 before the state does.
 TEST(F16Of, GrowingInverses) {
-  RoleKernel kernel(specOf(modelOf("gated_deltanet")));
+  RoleKernel kernel(specOf(halvesOf("gated_deltanet")));
   ASSERT_EQ(kernel.whyNot(), "");
   for (int64_t steps : {12, 16}) {
     InputOptions call = callOf(steps);

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RoleKernel.h"
+#include "Calls.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "gtest/gtest.h"
 #include <cmath>
@@ -64,33 +64,6 @@ std::string specOf(const Chain &chain, const Options &options = {}) {
       "v": ["B", "T", "H", "V"],
       "g": {"axes": ["B", "T", "H", "K"], "dtype": "f32"})" +
          chain.more + "}, \"steps\": [" + chain.steps + "]}";
-}
-
-InputOptions callOf(int64_t steps, GateSet gates = GateSet::mild) {
-  InputOptions call;
-  call.batch = 1;
-  call.steps = steps;
-  call.gates = gates;
-  return call;
-}
-
-/// In orders of warps and copies that change from run to run.
-void expectRight(RoleKernel &kernel, const InputOptions &call,
-                 Placement place = {}) {
-  static unsigned count = 0;
-  kernel.prepare(call);
-  for (bool hasMaps : {true, false}) {
-    InterpreterOptions options;
-    options.seed = ++count;
-    options.copies = count % 2 ? InterpreterOptions::Copies::Late
-                               : InterpreterOptions::Copies::Early;
-    options.order = count % 3 ? InterpreterOptions::Order::Random
-                              : InterpreterOptions::Order::Descending;
-    place.hasMaps = hasMaps;
-    EXPECT_EQ(kernel.run(options, place), "")
-        << "steps " << call.steps << ", " << call.lengths.size()
-        << " packed sequences, gates " << int(call.gates);
-  }
 }
 
 class KeyDecays : public testing::TestWithParam<Chain> {};

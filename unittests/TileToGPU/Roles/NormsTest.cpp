@@ -8,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Models.h"
-#include "RoleKernel.h"
+#include "Calls.h"
 #include "gtest/gtest.h"
 
 using namespace prism;
@@ -19,54 +18,6 @@ using check::HostArrays;
 using check::InputOptions;
 
 namespace {
-
-InputOptions callOf(int64_t steps, GateSet gates = GateSet::mild) {
-  InputOptions call;
-  call.batch = 1;
-  call.steps = steps;
-  call.gates = gates;
-  call.initialState = steps % 3 != 0;
-  return call;
-}
-
-/// Rows of keys and queries of very different lengths, and some of zeros.
-void stretch(HostArrays &inputs, int64_t keys, llvm::ArrayRef<double> factors) {
-  for (const char *name : {"k", "q"}) {
-    auto &values = inputs.at(name).values;
-    for (size_t i = 0; i < values.size(); ++i)
-      values[i] *= factors[i / keys % factors.size()];
-    inputs.at(name).encode();
-  }
-}
-
-/// Copies early and late, warps in any order, with maps and without.
-void expectRight(RoleKernel &kernel, const InputOptions &call,
-                 Placement place = {},
-                 llvm::function_ref<void(HostArrays &)> edit = nullptr) {
-  static unsigned count = 0;
-  ASSERT_EQ(kernel.whyNot(), "");
-  kernel.prepare(call, edit);
-  for (bool hasMaps : {true, false}) {
-    InterpreterOptions options;
-    options.seed = ++count;
-    options.copies = count % 2 ? InterpreterOptions::Copies::Late
-                               : InterpreterOptions::Copies::Early;
-    options.order = count % 3 ? InterpreterOptions::Order::Random
-                              : InterpreterOptions::Order::Descending;
-    place.hasMaps = hasMaps;
-    EXPECT_EQ(kernel.run(options, place), "")
-        << "steps " << call.steps << ", " << call.lengths.size()
-        << " packed sequences, gates " << int(call.gates);
-  }
-}
-
-Model modelOf(const std::string &name, int64_t keys = 64, int64_t values = 64) {
-  Model model;
-  model.name = name;
-  model.keys = keys;
-  model.values = values;
-  return model;
-}
 
 std::string nameOf(const testing::TestParamInfo<const char *> &info) {
   return info.param;
@@ -81,14 +32,14 @@ class Norms : public testing::TestWithParam<const char *> {};
 TEST_P(Norms, Lengths) {
   RoleKernel kernel(specOf(modelOf(GetParam())));
   for (int64_t steps : {0, 1, 63, 64, 65, 200})
-    expectRight(kernel, callOf(steps, GateSet(steps % 2 * 2)));
+    expectRight(kernel, callOf(steps, GateSet(steps % 2 * 2), steps % 3 != 0));
 }
 
 TEST_P(Norms, PackedSequences) {
   Model grouped = modelOf(GetParam());
   grouped.valueHeads = 2;
   RoleKernel kernel(specOf(grouped));
-  InputOptions call = callOf(0);
+  InputOptions call = callOf(0, GateSet::mild, /*initialState=*/false);
   call.lengths = {0, 3, 64, 0, 130, 65};
   expectRight(kernel, call);
   call.initialState = true;
@@ -142,7 +93,7 @@ TEST_P(NormKernels, WideBlocks) {
 TEST_P(NormKernels, Segments) {
   RoleKernel kernel(specOf(modelOf(GetParam())), std::nullopt, /*segments=*/3);
   for (int64_t steps : {0, 65, 301})
-    expectRight(kernel, callOf(steps));
+    expectRight(kernel, callOf(steps, GateSet::mild, steps % 3 != 0));
   expectRight(kernel, callOf(302, GateSet::hard));
 }
 
@@ -169,7 +120,7 @@ TEST(NormKernelsApart, OfOneAndTwoBlocks) {
       RoleKernel kernel(specOf(modelOf(name, 128, 128)), 64, /*segments=*/1,
                         prepareBlocks);
       expectRight(kernel, callOf(9 * 64 + 5));
-      InputOptions call = callOf(0);
+      InputOptions call = callOf(0, GateSet::mild, /*initialState=*/false);
       call.lengths = {70, 0, 1, 200};
       expectRight(kernel, call);
     }

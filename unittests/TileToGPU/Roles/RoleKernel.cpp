@@ -8,6 +8,7 @@
 #include "Prism/Registration/Registration.h"
 #include "Prism/Spec/Spec.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
 #include "gtest/gtest.h"
 
@@ -33,17 +34,30 @@ static std::unique_ptr<MLIRContext> makeContext() {
   return context;
 }
 
+/// Of a spec, which is an object, or of a module's text.
+static OwningOpRef<ModuleOp>
+moduleOf(const std::string &text, MLIRContext *context, std::string &reason) {
+  if (text.front() != '{') {
+    auto module = parseSourceString<ModuleOp>(text, context);
+    if (!module)
+      reason = "the module cannot be parsed";
+    return module;
+  }
+  spec::SpecDiagnostic diagnostic;
+  FailureOr<spec::Spec> model = spec::readSpec(text, "test.json", diagnostic);
+  if (succeeded(model))
+    return spec::importSpec(*model, context);
+  reason = diagnostic.str();
+  return {};
+}
+
 RoleKernel::RoleKernel(const std::string &text,
                        std::optional<int64_t> valueBlock, int64_t segments,
                        int64_t prepareBlocks)
     : context(makeContext()), segments(segments) {
-  spec::SpecDiagnostic diagnostic;
-  FailureOr<spec::Spec> model = spec::readSpec(text, "test.json", diagnostic);
-  if (failed(model)) {
-    reason = diagnostic.str();
+  module = moduleOf(text, context.get(), reason);
+  if (!module)
     return;
-  }
-  module = spec::importSpec(*model, context.get());
   entry = *module->getOps<func::FuncOp>().begin();
   CompileOptions options;
   options.plans[""] = {scan::Schedule::chunk, std::nullopt, valueBlock,

@@ -30,9 +30,9 @@ struct Placement {
 
 class RoleKernel {
 public:
-  /// The forward entry of a spec in chunks of 64 on sm_90a, in blocks of so
-  /// many value columns, its sequences split into so many segments, with so
-  /// many blocks that only prepare.
+  /// The forward entry of a spec, or of a module in the scan dialect, in chunks
+  /// of 64 on sm_90a, in blocks of so many value columns, its sequences split
+  /// into so many segments, with so many blocks that only prepare.
   explicit RoleKernel(const std::string &spec,
                       std::optional<int64_t> valueBlock = std::nullopt,
                       int64_t segments = 1, int64_t prepareBlocks = 0);

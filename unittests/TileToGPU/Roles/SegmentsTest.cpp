@@ -7,11 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Models.h"
+#include "Calls.h"
 #include "Prism/Target/GPU/GPU.h"
 #include "Prism/TargetInfo/TargetInfo.h"
 #include "RandomChain.h"
-#include "RoleKernel.h"
 #include "gtest/gtest.h"
 
 using namespace mlir;
@@ -22,7 +21,7 @@ using check::InputOptions;
 
 namespace {
 
-void expectRight(RoleKernel &kernel, const InputOptions &call) {
+void expectRightOnce(RoleKernel &kernel, const InputOptions &call) {
   static unsigned count = 0;
   kernel.prepare(call);
   InterpreterOptions options;
@@ -33,13 +32,9 @@ void expectRight(RoleKernel &kernel, const InputOptions &call) {
       << "steps " << call.steps << ", gates " << int(call.gates);
 }
 
-InputOptions callOf(int64_t steps, GateSet gates = GateSet::mild) {
-  InputOptions options;
-  options.batch = 1;
-  options.steps = steps;
-  options.gates = gates;
-  options.initialState = steps % 2;
-  return options;
+/// With an initial state or without.
+InputOptions callOfEither(int64_t steps, GateSet gates = GateSet::mild) {
+  return callOf(steps, gates, /*initialState=*/steps % 2);
 }
 
 class Segments : public testing::TestWithParam<const char *> {};
@@ -51,12 +46,12 @@ TEST_P(Segments, OfChunks) {
   ASSERT_EQ(kernel.whyNot(), "");
   // None, one, fewer chunks than segments; five chunks in 2 + 2 + 1.
   for (int64_t steps : {0, 1, 65, 300}) {
-    expectRight(kernel, callOf(steps));
+    expectRightOnce(kernel, callOfEither(steps));
     EXPECT_EQ(kernel.countStoredBoxes(), 4 * ((steps + 63) / 64));
   }
-  expectRight(kernel, callOf(301, GateSet::mixed));
+  expectRightOnce(kernel, callOfEither(301, GateSet::mixed));
   // The past of every segment is forgotten.
-  expectRight(kernel, callOf(302, GateSet::hard));
+  expectRightOnce(kernel, callOfEither(302, GateSet::hard));
 }
 
 TEST_P(Segments, FromRoundedStates) {
@@ -65,7 +60,7 @@ TEST_P(Segments, FromRoundedStates) {
   model.state = "bf16";
   RoleKernel kernel(specOf(model), std::nullopt, /*segments=*/3);
   ASSERT_EQ(kernel.whyNot(), "");
-  expectRight(kernel, callOf(301));
+  expectRightOnce(kernel, callOfEither(301));
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, Segments,
@@ -92,10 +87,10 @@ TEST(SegmentsOf, PackedSequencesOfHeadGroups) {
   model.valueHeads = 2;
   RoleKernel kernel(specOf(model), std::nullopt, /*segments=*/2);
   ASSERT_EQ(kernel.whyNot(), "");
-  InputOptions call = callOf(0);
+  InputOptions call = callOfEither(0);
   call.lengths = {70, 0, 130, 1};
   call.initialState = true;
-  expectRight(kernel, call);
+  expectRightOnce(kernel, call);
 }
 
 // Two blocks of B's columns take turns in preparing, and two of M's, which take
@@ -110,8 +105,8 @@ TEST(SegmentsOf, Clusters) {
                                 kernel.sharedBytes(), InterpreterOptions())
                   .blocksOfCluster(),
               2);
-  expectRight(kernel, callOf(201));
-  expectRight(kernel, callOf(202, GateSet::hard));
+  expectRightOnce(kernel, callOfEither(201));
+  expectRightOnce(kernel, callOfEither(202, GateSet::hard));
 }
 
 TEST(SegmentsOf, ReversedTime) {
@@ -119,7 +114,7 @@ TEST(SegmentsOf, ReversedTime) {
   model.reverse = true;
   RoleKernel kernel(specOf(model), std::nullopt, /*segments=*/2);
   ASSERT_EQ(kernel.whyNot(), "");
-  expectRight(kernel, callOf(201, GateSet::burst));
+  expectRightOnce(kernel, callOfEither(201, GateSet::burst));
 }
 
 TEST(SegmentsOf, RandomChains) {
@@ -132,7 +127,7 @@ TEST(SegmentsOf, RandomChains) {
     if (!kernel.whyNot().empty())
       continue;
     ++split;
-    expectRight(kernel, callOf(131));
+    expectRightOnce(kernel, callOfEither(131));
   }
   EXPECT_GT(split, 0u);
 }

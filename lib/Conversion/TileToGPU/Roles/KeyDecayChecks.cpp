@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../TileOpKinds.h"
+#include "RolesChecks.h"
 #include "RolesPlan.h"
 #include "llvm/Support/raw_ostream.h"
 

@@ -272,6 +272,8 @@ void LoadRole::copyMatrix(const Part &part) {
   if (part.element.isF32())
     return kernel.withOwnPlace(slice, in.opaque(b.i32(0)),
                                [&] { copyWide(slice, part.to); });
+  if (!kernel.isContiguous(slice))
+    return copyElements(slice, part.to);
   auto choice = scf::IfOp::create(b, TypeRange(), isAligned(slice), true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(choice.thenBlock());
@@ -280,8 +282,11 @@ void LoadRole::copyMatrix(const Part &part) {
   copyElements(slice, part.to);
 }
 
-/// f32, in pieces of 16 bytes or, where rows are not aligned so, of 4.
+/// f32, in pieces of 16 bytes or, where rows are not aligned so or their
+/// elements lie apart, of 4.
 void LoadRole::copyWide(const Slice &slice, Value to) {
+  if (!kernel.isContiguous(slice))
+    return copyWideElements(slice, to);
   auto choice = scf::IfOp::create(b, TypeRange(), isAligned(slice), true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(choice.thenBlock());

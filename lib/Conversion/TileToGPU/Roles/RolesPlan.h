@@ -4,8 +4,7 @@
 //
 // What a block of roles needs before a line of it is emitted: which warps run
 // which role, how many registers each of their threads gets, where the slots
-// and barriers of every channel lie; and whether the lowering has code for all
-// of it.
+// and barriers of every channel lie.
 //
 //===----------------------------------------------------------------------===//
 
@@ -114,31 +113,14 @@ struct Turns {
 Turns turnsOf(ScalarBuilder &b, mlir::Value lower, mlir::Value step,
               mlir::Value team, int64_t teams);
 
-/// Whether an op is computed by slabs of keys (KeyDecays.cpp); and whether
-/// there is code for it (KeyDecayChecks.cpp).
+/// Whether an op is computed by slabs of keys (KeyDecays.cpp).
 bool isOfKeyDecays(mlir::Operation *op);
-llvm::LogicalResult checkKeyDecays(mlir::Operation *op, bool isChain,
-                                   mlir::Type operands, std::string &reason);
 
-/// Whether slabs of a tile, 16 keys of 64 rows, can be computed, and of a tile
-/// of this size (KeyDecayChecks.cpp).
-bool hasSlabs(mlir::Value tile);
-llvm::LogicalResult checkSlabs(mlir::RankedTensorType tile,
-                               std::string &reason);
-
-/// Whether there is code for a sum along rows, or a mask of rows
-/// (RowSumChecks.cpp).
-llvm::LogicalResult checkRows(mlir::Operation *op, bool isChain,
-                              mlir::Type operands, std::string &reason);
 /// The received tile whose squares are summed; null if it is something else.
 mlir::Value squaredTile(tile::SumColumnsOp sum);
 
 /// Whether a tile is computed of products of decays per key.
 bool isMadeOfProducts(mlir::Value tile);
-/// Whether there is code for what the role `load` sends: a load, or an
-/// interleave of loads (LoadChecks.cpp).
-llvm::LogicalResult checkLoaded(mlir::Operation *op, mlir::Type operands,
-                                std::string &reason);
 
 /// A type as it is printed.
 inline std::string textOf(mlir::Type type) {

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../TileOpKinds.h"
+#include "RolesChecks.h"
 #include "RolesPlan.h"
 
 using namespace mlir;

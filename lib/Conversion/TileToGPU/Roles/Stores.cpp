@@ -16,7 +16,6 @@
 // product has been issued: what is needed to have the tile seen by the engine,
 // or read again, is waited for beside it.
 //
-//
 //===----------------------------------------------------------------------===//
 
 #include "../TileOpKinds.h"
@@ -88,6 +87,13 @@ Value ComputeRole::byteOfPiece(Value row, Value half) {
   return b.add(b.mul(row, b.i32(Staged::kRowBytes)), b.mul(swapped, b.i32(16)));
 }
 
+/// Whether the engine reads tiles that are staged where this one is.
+static bool areStoredByBoxes(StoreOp store, const TensorMaps &maps) {
+  return llvm::any_of(store->getBlock()->getOps<StoreOp>(), [&](StoreOp other) {
+    return maps.numberOf(other).has_value();
+  });
+}
+
 /// Four 8 x 8 matrices at a time: lane l gives the address of row l % 8 of
 /// matrix l / 8.
 void ComputeRole::stage(StoreOp store, const Matrix &matrix) {
@@ -99,7 +105,7 @@ void ComputeRole::stage(StoreOp store, const Matrix &matrix) {
   for (int64_t r = 0, e = matrix.shape.registers(); r < e; r += 2)
     packed.push_back(in.packPair(matrix.registers[r], matrix.registers[r + 1]));
   // The last tile has been read, by the engine and by all lanes.
-  if (plan.maps.numberOf(store))
+  if (areStoredByBoxes(store, plan.maps))
     in.waitForReads();
   in.syncWarp();
   Value row = b.add(b.mul(b.divide(lane, 16), b.i32(8)), b.remainder(lane, 8));

@@ -65,7 +65,13 @@ bool prism::tiletogpu::isStaged(StoreOp store, Type operands) {
   Slice slice = Slice::of(store);
   auto view = cast<ViewType>(slice.view.getType());
   bool hasTime = view.hasTime() && slice.axisOfTile.front() == 0;
-  return hasTime && view.getElementType() == operands &&
+  StringRef axes = store->getParentOfType<ProgramOp>()
+                       .getArgument_(slice.view.getArgNumber())
+                       .getAxes()
+                       .getValue();
+  // Columns that are neighbours in memory.
+  return hasTime && isFeatureAxis(axes.back()) &&
+         view.getElementType() == operands &&
          slice.extents.back() % kRowsOfGroup == 0 &&
          view.getShape().back() % 8 == 0;
 }

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
+#include "Prism/Dialect/Scan/IR/PlanPlaces.h"
 #include "Prism/Dialect/Scan/IR/Scan.h"
+#include "Prism/Support/PlanLimits.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -10,6 +12,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using namespace prism;
 using namespace prism::scan;
 
 #include "Prism/Dialect/Scan/IR/ScanDialect.cpp.inc"
@@ -49,10 +52,9 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                Schedule schedule, int64_t chunk,
                                int64_t valueBlock, int64_t stages,
                                int64_t segments, int64_t prepareBlocks) {
-  if (chunk < 0 || chunk > 256)
-    return emitError() << "[P1] chunk must lie in 1..256, or be 0 (left to the "
-                          "compiler), found "
-                       << chunk;
+  if (chunk < 0 || chunk > kMostChunkSteps)
+    return emitError() << "[P1] chunk must lie in 1.." << kMostChunkSteps
+                       << ", or be 0 (left to the compiler), found " << chunk;
   if (schedule == Schedule::recurrent && chunk != 1)
     return emitError() << "[P2] the recurrent schedule has chunk 1, found "
                        << chunk;
@@ -60,14 +62,16 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError()
            << "[P3] value_block must be 0 (all columns) or positive, found "
            << valueBlock;
-  if (stages < 1 || stages > 8)
-    return emitError() << "[P4] stages must lie in 1..8, found " << stages;
-  if (segments < 0 || segments > 4096)
-    return emitError() << "[P5] segments must lie in 0..4096, found "
-                       << segments;
-  if (prepareBlocks < -1 || prepareBlocks > 2)
-    return emitError() << "[P7] prepare_blocks must lie in 0..2, or be -1 "
-                          "(left to the compiler), found "
+  if (stages < 1 || stages > kMostStages)
+    return emitError() << "[P4] stages must lie in 1.." << kMostStages
+                       << ", found " << stages;
+  if (segments < 0 || segments > kMostSegments)
+    return emitError() << "[P5] segments must lie in 0.." << kMostSegments
+                       << ", found " << segments;
+  if (prepareBlocks < -1 || prepareBlocks > kMostPrepareBlocks)
+    return emitError() << "[P7] prepare_blocks must lie in 0.."
+                       << kMostPrepareBlocks
+                       << ", or be -1 (left to the compiler), found "
                        << prepareBlocks;
   if (schedule == Schedule::recurrent && prepareBlocks > 0)
     return emitError() << "[P8] the recurrent schedule prepares nothing, found "
@@ -76,7 +80,7 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 //===----------------------------------------------------------------------===//
-// Discardable attributes: constraints A1 to A6
+// Discardable attributes: constraints A1 to A7
 //===----------------------------------------------------------------------===//
 
 /// [A2] and [A3], for arguments and results alike.
@@ -115,6 +119,11 @@ LogicalResult ScanDialect::verifyOperationAttribute(Operation *op,
       (!isa<RecurrenceOp>(op) || !isa<UnitAttr>(attr.getValue())))
     return op->emitError("[A6] scan.serial stands without a value on a "
                          "scan.recurrence, found ")
+           << attr.getValue() << " on '" << op->getName() << "'";
+  if (attr.getName() == kBatchInvariantAttr &&
+      (!op->hasAttr(kEntryAttr) || !isa<UnitAttr>(attr.getValue())))
+    return op->emitError("[A7] scan.batch_invariant stands without a value on "
+                         "an entry, found ")
            << attr.getValue() << " on '" << op->getName() << "'";
   if (attr.getName() != kEntryAttr)
     return success();

@@ -193,5 +193,17 @@ LogicalResult L2NormOp::verify() {
   if (!(getEpsilon().convertToDouble() >= 0.0))
     return emitOpError("[N1] epsilon must not be negative, found ")
            << getEpsilon().convertToDouble();
+  // Chips flush what is below to 0, and 0 times its root's inverse is no 0.
+  bool isF64 = getElementTypeOrSelf(getInput()).isF64();
+  APFloat least = APFloat::getSmallestNormalized(isF64 ? APFloat::IEEEdouble()
+                                                       : APFloat::IEEEsingle());
+  double epsilon = getEpsilon().convertToDouble();
+  if (epsilon > 0.0 && epsilon < least.convertToDouble()) {
+    SmallString<32> text;
+    least.toString(text);
+    return emitOpError("[N1] epsilon must be 0 or at least ")
+           << text << ", the least normal " << (isF64 ? "f64" : "f32")
+           << ", found " << epsilon;
+  }
   return success();
 }

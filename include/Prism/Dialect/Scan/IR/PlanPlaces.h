@@ -16,6 +16,11 @@
 
 namespace prism::scan {
 
+/// On an entry (unit): whatever its plan, one kernel serves all batches, so
+/// that a sequence's bits do not depend on what else is in the batch.
+inline constexpr llvm::StringLiteral kBatchInvariantAttr =
+    "scan.batch_invariant";
+
 /// The location of a recurrence whose plan was written there.
 mlir::Location withPlanPlaces(mlir::Location loc, const PlanPlaces &places);
 
