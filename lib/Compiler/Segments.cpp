@@ -70,7 +70,8 @@ static bool addRoles(Unit &part, StringRef name, std::string &whyNot) {
   return false;
 }
 
-/// Why the states at the segments' starts cannot be computed on the chip, or "".
+/// Why the states at the segments' starts cannot be computed on the chip, or
+/// "".
 static std::string whyNotCombined(const Unit &combine) {
   FailureOr<int64_t> needed =
       tiletogpu::estimateSharedBytes(programOf(combine));

@@ -21,11 +21,10 @@ constexpr double kStepLatency = 120, kCyclesAlone = 1.5, kClock = 1700;
 constexpr double kFill = 2, kRound = 1;
 /// Of the datasheet's bandwidth, what a copy reaches: 4.2 of 4.8 TB/s.
 constexpr double kCopyShare = 0.875;
-constexpr int64_t kSchedulers = 4; // of a multiprocessor
+constexpr int64_t kSchedulers = 4;   // of a multiprocessor
 constexpr int64_t kFewestSteps = 16; // of a segment
 constexpr double kAsGood = 1.05;
-constexpr int64_t kSegments[] = {2,  4,  6,  8,  12, 16,
-                                 24, 32, 48, 64, 96, 128};
+constexpr int64_t kSegments[] = {2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -59,7 +58,8 @@ static llvm::DenseSet<Operation *> fixedOps(tile::ProgramOp program,
   llvm::DenseSet<Operation *> fixed;
   for (Operation &op : loop.getBody()->without_terminator()) {
     bool isFixed = llvm::all_of(op.getOperands(), [&](Value v) {
-      return loop.isDefinedOutsideOfLoop(v) || fixed.contains(v.getDefiningOp());
+      return loop.isDefinedOutsideOfLoop(v) ||
+             fixed.contains(v.getDefiningOp());
     });
     if (auto load = dyn_cast<tile::LoadOp>(op))
       isFixed = !isByTime(program, load.getView());
@@ -77,9 +77,9 @@ static double instructionsOfStep(tile::ProgramOp program, int64_t warps) {
   double sum = 0;
   for (Operation &op : loop.getBody()->without_terminator()) {
     auto store = dyn_cast<tile::StoreOp>(op);
-    Value tile = store                        ? store.getValue()
+    Value tile = store                     ? store.getValue()
                  : op.getNumResults() == 1 ? op.getResult(0)
-                                              : Value();
+                                           : Value();
     auto type =
         tile ? dyn_cast<RankedTensorType>(tile.getType()) : RankedTensorType();
     if (!type || fixed.contains(&op))

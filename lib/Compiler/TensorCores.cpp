@@ -6,6 +6,7 @@
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
 #include "Prism/Conversion/TileToGPU/TileToGPU.h"
 #include "Prism/Dialect/Scan/IR/ChunkStates.h"
+#include "Prism/Dialect/Tile/IR/RoleLimits.h"
 #include "Prism/Dialect/Tile/Transforms/Roles.h"
 #include "Prism/Pipelines/Pipelines.h"
 #include "mlir/Pass/PassManager.h"
@@ -54,7 +55,8 @@ static bool prepareApart(scan::RecurrenceOp op, const targetinfo::GPUInfo &gpu,
       cast<RankedTensorType>(op.getStateArgument(0).getType()).getDimSize(1);
   int64_t blocks = llvm::divideCeil(values, columns);
   return columns == kValueColumns && blocks == 2 &&
-         mostValueColumns(op) > kValueColumns && gpu.clustersAtOnce(blocks + 1) > 0 &&
+         mostValueColumns(op) > kValueColumns &&
+         gpu.clustersAtOnce(blocks + 1) > 0 &&
          !op.getBody().getOps<scan::EraseOp>().empty() &&
          op.getBody().getOps<scan::RefineOp>().empty() &&
          llvm::all_of(op.getBody().getOps<scan::DecayOp>(),
@@ -131,8 +133,7 @@ static std::string whyNotTaken(scan::RecurrenceOp op,
   if (kRows % rows || rows > kMostRowsOfToken)
     return "a token erases " + std::to_string(rows) + " times, not 1, 2 or " +
            std::to_string(kMostRowsOfToken);
-  if (std::string plan = whyNotPlan(given, rows, mostColumns);
-      !plan.empty())
+  if (std::string plan = whyNotPlan(given, rows, mostColumns); !plan.empty())
     return plan;
   if (keys < kFewestKeys || keys > kMostKeys || keys % kKeysOfProduct)
     return "there are " + std::to_string(keys) + " keys, not " +
@@ -299,8 +300,8 @@ static OwningOpRef<ModuleOp> splitInto(ModuleOp module,
 /// Where keys decay, the least scratch comes before fewer blocks, and one team
 /// last: what is sent may leave no room for two (rwkv7). Alone, two teams that
 /// the least scratch would leave room for spill (gated_deltanet2). Beside a
-/// state of many keys there is one team: products of it take more registers than
-/// a thread starts with in a block of two (C7602).
+/// state of many keys there is one team: products of it take more registers
+/// than a thread starts with in a block of two (C7602).
 static OwningOpRef<ModuleOp> splitRoles(ModuleOp module,
                                         const targetinfo::GPUInfo &gpu,
                                         std::string &whyNot) {

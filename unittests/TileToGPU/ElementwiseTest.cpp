@@ -40,19 +40,23 @@ std::string specOf(const Shape &shape) {
       shape.keys ? "\"K\": " + std::to_string(shape.keys) + ", " : "";
   return "{ \"prism_spec\": 1, \"family\": \"" + shape.family +
          "\", \"dims\": { \"H\": " + std::to_string(shape.heads) + ", " + keys +
-         "\"V\": " + std::to_string(shape.values) + " }, \"dtype\": { \"io\": \"" +
-         shape.type + "\" }, " + shape.more + "\"entries\": [\"forward\"] }";
+         "\"V\": " + std::to_string(shape.values) +
+         " }, \"dtype\": { \"io\": \"" + shape.type + "\" }, " + shape.more +
+         "\"entries\": [\"forward\"] }";
 }
 
 /// S6 as it is called: the step sizes' bias, and their softplus, inside.
 Shape mamba(int64_t values, const std::string &type = "bf16") {
-  return {"mamba", type,
+  return {"mamba",
+          type,
           R"json("inputs": {"x": ["B", "T", "V"], "dt": ["B", "T", "V"],
              "dt_bias": {"axes": ["V"], "dtype": "f32"},
              "A_log": {"axes": ["K", "V"], "dtype": "f32"},
              "B": ["B", "T", "K"], "C": ["B", "T", "K"]},
              "let": {"delta": "softplus(dt + dt_bias)"}, )json",
-          1, 16, values};
+          1,
+          16,
+          values};
 }
 
 /// An entry's kernel that splits sequences, or does not, with its launches.
@@ -100,8 +104,8 @@ public:
         *runtime::intermediateBytes(intermediates, bound->sizes, segments),
         0xff);
     if (segments > 1)
-      *bound = runtime::splitCall(*bound, intermediates, segments,
-                                  workspace.data());
+      *bound =
+          runtime::splitCall(*bound, intermediates, segments, workspace.data());
     for (Launch &launch : launches)
       if (std::string fault =
               run(launch, *bound, how, {&inputs, &outputs}, workspace);

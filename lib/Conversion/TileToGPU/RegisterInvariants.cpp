@@ -23,15 +23,16 @@ bool RegisterLowering::isInvariant(Operation *op, scf::ForOp loop) {
   };
   if (auto load = dyn_cast<LoadOp>(op)) {
     auto view = cast<BlockArgument>(load.getView());
-    ArgumentAttr argument = kernel.getProgram().getArgument_(view.getArgNumber());
+    ArgumentAttr argument =
+        kernel.getProgram().getArgument_(view.getArgNumber());
     if (argument.getRole().getValue() != "input" || argument.getOptional() ||
         argument.getAxes().getValue().contains('t') ||
         load.getIndices().front() != loop.getInductionVar())
       return false;
     return llvm::all_of(load.getIndices().drop_front(), isOutside);
   }
-  bool isPure = isElementwise(op) || isa<ScaleRowsOp, ScaleColumnsOp,
-                                         BroadcastOp>(op);
+  bool isPure =
+      isElementwise(op) || isa<ScaleRowsOp, ScaleColumnsOp, BroadcastOp>(op);
   return isPure && llvm::all_of(op->getOperands(), isOutside);
 }
 

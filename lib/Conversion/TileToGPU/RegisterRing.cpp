@@ -4,11 +4,12 @@
 //
 // Where a step is a few instructions, one step's words on their way are too few
 // bytes for memory's latency, and registers that are still to come cannot be
-// handed on from step to step. So each thread copies its words of the next steps
-// to slots of its own in shared memory, and reads a slot when it is full. Nobody
-// else touches it: no barrier.
+// handed on from step to step. So each thread copies its words of the next
+// steps to slots of its own in shared memory, and reads a slot when it is full.
+// Nobody else touches it: no barrier.
 //
-//   step t     asks for step t + slots - 1, in the slot that step t - 1 has read
+//   step t     asks for step t + slots - 1, in the slot that step t - 1 has
+//   read
 //              waits until all but the last slots - 1 steps asked for have come
 //              reads slot t mod slots
 //
@@ -22,10 +23,11 @@ using namespace mlir;
 using namespace prism::tile;
 using namespace prism::tiletogpu;
 
-/// Bytes of a step, and elements of states, with which a thread's step is short.
+/// Bytes of a step, and elements of states, with which a thread's step is
+/// short.
 static constexpr int64_t kMostBytes = 64, kMostStates = 8;
-/// A warp's bytes on their way: of eight warps on a multiprocessor 64 KiB, where
-/// bandwidth times latency is 32.
+/// A warp's bytes on their way: of eight warps on a multiprocessor 64 KiB,
+/// where bandwidth times latency is 32.
 static constexpr int64_t kBytesOfWarp = 8192;
 static constexpr int64_t kFewestSlots = 4, kMostSlots = 16;
 
@@ -142,7 +144,8 @@ RegisterLowering::Scalars RegisterLowering::turnRing(scf::ForOp loop,
   for (auto [load, address] : llvm::zip_equal(ring.loads, addresses)) {
     LoadOp op = load;
     Slice slice = Slice::of(op);
-    Value mine = b.add(b.i32(first), b.mul(kernel.thread(), b.i32(bytesOf(op))));
+    Value mine =
+        b.add(b.i32(first), b.mul(kernel.thread(), b.i32(bytesOf(op))));
     ahead[op] = kernel.loadWords(slice, bytesFurther(b, memory, mine),
                                  /*offset=*/0, shapeOf(op.getResult()).second);
     first += bytesOf(op) * threads;

@@ -80,18 +80,16 @@ TEST_P(ManyKeys, AreRight) {
   expectRight(kernel, callOf(130));
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, ManyKeys,
-                         testing::Combine(testing::Values("linear_attention",
-                                                          "gated_deltanet"),
-                                          testing::Values(144, 192, 256),
-                                          testing::Values(64)),
-                         nameOf);
-INSTANTIATE_TEST_SUITE_P(Clusters, ManyKeys,
-                         testing::Combine(testing::Values("mamba2",
-                                                          "gated_deltanet"),
-                                          testing::Values(256),
-                                          testing::Values(72, 256)),
-                         nameOf);
+INSTANTIATE_TEST_SUITE_P(
+    Every, ManyKeys,
+    testing::Combine(testing::Values("linear_attention", "gated_deltanet"),
+                     testing::Values(144, 192, 256), testing::Values(64)),
+    nameOf);
+INSTANTIATE_TEST_SUITE_P(
+    Clusters, ManyKeys,
+    testing::Combine(testing::Values("mamba2", "gated_deltanet"),
+                     testing::Values(256), testing::Values(72, 256)),
+    nameOf);
 
 /// Functions of values, by the chip's own exp2 and reciprocal.
 TEST(Activations, AreRight) {

@@ -5,7 +5,7 @@
 #include "../ElementOps.h"
 #include "../TileOpKinds.h"
 #include "ComputeRole.h"
-#include "Prism/Dialect/Tile/Transforms/Roles.h"
+#include "Prism/Dialect/Tile/IR/RoleLimits.h"
 
 using namespace mlir;
 using namespace prism::tile;

@@ -4,7 +4,7 @@
 
 #include "../TileOpKinds.h"
 #include "ComputeRole.h"
-#include "Prism/Dialect/Tile/Transforms/Roles.h"
+#include "Prism/Dialect/Tile/IR/RoleLimits.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -80,8 +80,8 @@ static constexpr int64_t kContracted = 16, kStepsOfPiece = 4;
 /// one has been multiplied, the next takes its registers.
 void ComputeRole::multiplyByPieces(DotOp dot, const Matrix &left,
                                    Matrix &product) {
-  Contracted along = dot.getTransposeLhs() ? Contracted::AlongRows
-                                           : Contracted::AlongColumns;
+  Contracted along =
+      dot.getTransposeLhs() ? Contracted::AlongRows : Contracted::AlongColumns;
   Value wide = dot.getRhs().getDefiningOp<arith::TruncFOp>().getIn();
   Value base = in.descriptor(left.memory, left.layout, along);
   settleLeaves(wide);
@@ -102,10 +102,10 @@ void ComputeRole::multiplyByPieces(DotOp dot, const Matrix &left,
       piece.push_back(pair(r));
     in.fence();
     for (int64_t s = first; s < end; ++s)
-      product.running[0] = in.multiply(
-          product.running[0], product.shape.columns,
-          ArrayRef(piece).slice(4 * (s - first), 4),
-          in.descriptorStep(base, left.layout, along, s), along);
+      product.running[0] =
+          in.multiply(product.running[0], product.shape.columns,
+                      ArrayRef(piece).slice(4 * (s - first), 4),
+                      in.descriptorStep(base, left.layout, along, s), along);
     in.commit();
   }
 }

@@ -219,8 +219,8 @@ LogicalResult RolesPlan::placeChannels(ProgramOp program, std::string &reason) {
 
 /// Registers of a block, and what a thread may have of them.
 static constexpr int64_t kRegistersOfBlock = 65536, kMostRegisters = 240;
-/// Of a thread that only copies, at least; with more matrices, or wider ones, its
-/// addresses need more, which two teams that prepare can spare.
+/// Of a thread that only copies, at least; with more matrices, or wider ones,
+/// its addresses need more, which two teams that prepare can spare.
 static constexpr int64_t kLoadRegisters = 32, kLoadRegistersOfMany = 48,
                          kFewMatrices = 5, kFewColumns = 128;
 /// What the preparation gets beside two warpgroups of the chain, beside one as

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RoleSchedule.h"
+#include "Prism/Dialect/Tile/IR/RoleLimits.h"
 
 using namespace mlir;
 using namespace prism::tile;
@@ -288,8 +289,8 @@ static bool isOfManyKeys(Value tile) {
 /// The state of many keys that a product reads, or null.
 static Value largeStateOf(Operation *op) {
   auto dot = dyn_cast<DotOp>(op);
-  auto round = dot ? dot.getRhs().getDefiningOp<arith::TruncFOp>()
-                   : arith::TruncFOp();
+  auto round =
+      dot ? dot.getRhs().getDefiningOp<arith::TruncFOp>() : arith::TruncFOp();
   return round && isOfManyKeys(round.getIn()) ? round.getIn() : Value();
 }
 

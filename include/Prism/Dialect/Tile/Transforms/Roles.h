@@ -9,12 +9,6 @@
 
 namespace prism::tile {
 
-/// Keys of a state that the chain rounds all at once. One of more keys leaves no
-/// registers for its copy and is rounded piece by piece; beside one of more than
-/// `kMostKeysReadTwice` there are no registers for the sums of two products with
-/// it, which then follow each other, each with pieces of its own.
-inline constexpr int64_t kKeysRoundedAtOnce = 128, kMostKeysReadTwice = 192;
-
 struct RoleOptions {
   /// Slots of a channel, where shared memory suffices.
   int64_t slots = 2;
