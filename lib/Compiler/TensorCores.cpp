@@ -399,6 +399,14 @@ OwningOpRef<ModuleOp> prism::buildRoles(ModuleOp module,
              std::to_string(columns) + " value columns";
     return {};
   }
+  if (int64_t keys = keysOf(program); keys > tile::kMostKeysReadTwice &&
+                                      preparingTeams(prepareBlocks) > 1 &&
+                                      prepareBlocks > 0) {
+    whyNot = "products of a state of " + std::to_string(keys) +
+             " keys take more registers than threads start with in a block of "
+             "several teams that prepare";
+    return {};
+  }
   return prepareBlocks > 0 ? splitRolesApart(*copy, prepareBlocks, gpu, whyNot)
                            : splitRoles(*copy, gpu, whyNot);
 }

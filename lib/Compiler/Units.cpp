@@ -7,6 +7,7 @@
 #include "Machine.h"
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
 #include "Prism/Conversion/TileToGPU/TileToGPU.h"
+#include "Prism/Dialect/Scan/IR/ChunkStates.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
 #include "Prism/Pipelines/Pipelines.h"
 #include "Segments.h"
@@ -307,10 +308,8 @@ static LogicalResult addSteppedSplit(func::FuncOp entry, scan::RecurrenceOp op,
   Unit &whole = units.front();
   bool isOneStep =
       entry->getAttrOfType<StringAttr>(scan::kEntryAttr).getValue() == "decode";
-  std::string reason;
   bool pays = whole.target.isCuda() && !isOneStep &&
-              scan::findFactorWithoutChunkForm(op, reason) &&
-              splitsElementwise(whole);
+              scan::decaysValuesOrElements(op) && splitsElementwise(whole);
   if (segments == 1 || (segments == 0 && !pays))
     return success();
   // Where lengths give the parallelism, a thread has more columns.

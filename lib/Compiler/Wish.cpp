@@ -4,6 +4,7 @@
 
 #include "Wish.h"
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
+#include "Prism/Dialect/Scan/IR/ChunkStates.h"
 #include "Prism/Dialect/Scan/IR/PlanPlaces.h"
 #include "Prism/Dialect/Scan/Transforms/Passes.h"
 #include "Prism/Support/EmitDiagnostic.h"
@@ -93,10 +94,8 @@ static LogicalResult checkPrepareBlocks(scan::RecurrenceOp op,
 static LogicalResult checkPlan(scan::RecurrenceOp op, const PlanOverride &given,
                                const targetinfo::Target &target) {
   bool isStepping = given.schedule == scan::Schedule::recurrent;
-  std::string none;
   if (int64_t segments = given.segments.value_or(1);
-      isStepping && segments != 1 &&
-      !scan::findFactorWithoutChunkForm(op, none))
+      isStepping && segments != 1 && !scan::decaysValuesOrElements(op))
     return emitPlanError(op, given, "segments")
            << "the recurrent schedule splits sequences only where a decay "
               "along value or element leaves no chunk form, found "
@@ -167,9 +166,10 @@ FailureOr<Wish> prism::wishFor(func::FuncOp entry, scan::RecurrenceOp op,
     keepBatchesApart(wish.given);
   std::string reason;
   Operation *without = scan::findFactorWithoutChunkForm(op, reason);
-  // Where there is no chunk form, segments are of steps.
+  // Where decays leave no chunk form, segments are of steps.
   bool wantsChunks = wish.given.chunk.value_or(1) > 1 ||
-                     (wish.given.segments.value_or(1) > 1 && !without) ||
+                     (wish.given.segments.value_or(1) > 1 &&
+                      !scan::decaysValuesOrElements(op)) ||
                      wish.given.prepareBlocks.value_or(0) > 0;
   if (wantsChunks && !wish.given.schedule)
     wish.given.schedule = scan::Schedule::chunk;

@@ -80,12 +80,13 @@ bool ModelBuilder::readConvolution(const JsonMember &member) {
   for (const std::string &axis : input->axes)
     if (axis[0] == 'H' && isOuterAxis(axis))
       own.push_back(axis);
-  if (own.size() != 1 || features.size() != 1 || input->axes.size() != 4)
-    return fail(
-        member.keyLoc,
-        "expected an input of axes B, T, heads and one of its own, such "
-        "as [B, T, H, K]; '" +
-            member.key + "' has " + printAxes(input->axes));
+  bool isOfState =
+      features.size() == 1 && (features[0] == "K" || features[0] == "V");
+  if (own.size() != 1 || !isOfState || input->axes.size() != 4)
+    return fail(member.keyLoc,
+                "expected an input of axes B, T, heads and K or V, such as "
+                "[B, T, H, K]; '" +
+                    member.key + "' has " + printAxes(input->axes));
   own.push_back(features[0]);
   const JsonNode &weight =
       node.is(JsonKind::String) ? node : *node.find("weight");
@@ -112,9 +113,16 @@ bool ModelBuilder::readConvolution(const JsonMember &member) {
       if (stringify(one) == activation->string)
         convolution.activation = one;
   for (const std::string &window :
-       {convolution.initialName(), convolution.finalName()})
+       {convolution.initialName(), convolution.finalName()}) {
     if (const Input *taken = spec.findInput(window))
       return fail(taken->loc, "the name '" + window + "' is that of a window");
+    for (const State &state : spec.states)
+      if (window == "initial_" + state.name || window == "final_" + state.name)
+        return fail(member.keyLoc, "the window of '" + member.key +
+                                       "' and the state '" + state.name +
+                                       "' would both be called '" + window +
+                                       "'; give one of them another name");
+  }
   spec.convolutions.push_back(std::move(convolution));
   return true;
 }

@@ -658,8 +658,9 @@ const Row kConvolutions[] = {
      "/short_convolution/x: unknown input 'x', expected q, k, v, q_taps, "
      "q_bias or v_taps; did you mean 'q'?"},
     {kConvolved, "{ \"q\": {", "{ \"v_taps\": {",
-     "/short_convolution/v_taps: expected an input of axes B, T, heads and one "
-     "of its own, such as [B, T, H, K]; 'v_taps' has [Hv, V, W]"},
+     "/short_convolution/v_taps: expected an input of axes B, T, heads and K "
+     "or "
+     "V, such as [B, T, H, K]; 'v_taps' has [Hv, V, W]"},
     {kConvolved, "\"weight\": \"q_taps\"", "\"weight\": \"q_tap\"",
      "/short_convolution/q/weight: unknown input 'q_tap', expected q, k, "
      "v, q_taps, q_bias or v_taps; did you mean 'q_taps'?"},
@@ -693,6 +694,10 @@ const Row kConvolutions[] = {
      "\"initial_v_window\": [\"B\",\"T\"], \"v\": [\"B\"",
      "/inputs/initial_v_window: the name 'initial_v_window' is that of a "
      "window"},
+    {kConvolved, "\"inject\"",
+     "\"states\": { \"q_window\": [\"K\",\"V\"] }, \"inject\"",
+     "/short_convolution/q: the window of 'q' and the state 'q_window' would "
+     "both be called 'initial_q_window'; give one of them another name"},
     {kConvolved, "\"v\": \"v_taps\"", "\"k\": \"q_taps\"",
      "/short_convolution/k: 'q_taps' is the weight of two short convolutions; "
      "give each its own"},

@@ -358,6 +358,13 @@ Operation *Obstacles::find() {
   return nullptr;
 }
 
+bool prism::scan::decaysValuesOrElements(RecurrenceOp op) {
+  return llvm::any_of(op.getBody().getOps<DecayOp>(), [](DecayOp decay) {
+    return decay.getAlong() == DecayAlong::value ||
+           decay.getAlong() == DecayAlong::element;
+  });
+}
+
 Operation *prism::scan::findFactorWithoutChunkForm(RecurrenceOp op,
                                                    std::string &reason) {
   // Mini-batches are chunks; what they do not take is the lowering's to say.

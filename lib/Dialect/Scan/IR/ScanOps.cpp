@@ -8,6 +8,7 @@
 
 #include "Prism/Dialect/Scan/IR/Scan.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace prism::scan;

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "NamedAxes.h"
+#include "Prism/Dialect/Scan/IR/ChunkStates.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
 
@@ -187,13 +188,8 @@ LogicalResult RecurrenceOp::verify() {
 /// A chunk form splits sequences in chunks; without one, steps do.
 static LogicalResult verifySegments(RecurrenceOp op) {
   PlanAttr plan = op.getPlanAttr();
-  bool hasChunks =
-      llvm::none_of(op.getBody().getOps<DecayOp>(), [](DecayOp decay) {
-        return decay.getAlong() == DecayAlong::value ||
-               decay.getAlong() == DecayAlong::element;
-      });
   if (plan && plan.getSchedule() == Schedule::recurrent &&
-      plan.getSegments() > 1 && hasChunks)
+      plan.getSegments() > 1 && !decaysValuesOrElements(op))
     return op.emitOpError("[P6] the recurrent schedule splits sequences only "
                           "where a decay along value or element leaves no "
                           "chunk form, found ")

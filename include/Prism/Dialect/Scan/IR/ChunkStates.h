@@ -51,6 +51,10 @@ bool haveSameScores(RecurrenceOp op, unsigned a, unsigned b);
 /// Is every output a read?
 bool outputsAreReads(RecurrenceOp op);
 
+/// Does a state decay along its values or its elements, which leaves no chunk
+/// form?
+bool decaysValuesOrElements(RecurrenceOp op);
+
 } // namespace prism::scan
 
 #endif // PRISM_DIALECT_SCAN_IR_CHUNKSTATES_H
