@@ -81,6 +81,12 @@ def main():
         print(text, end="")
         if text.count(": ok\n") != 2:
             sys.exit("FAILED: expected two results that are ok")
+        # A leak of four bytes a call would be 97 pages of 4 KiB.
+        text = run(os.path.join(build, "time_calls"), bundle, "100000")
+        print(text, end="")
+        found = re.search(r"100000 calls of .* us a call, (-?\d+) pages more", text)
+        if not found or int(found[1]) > 64:
+            sys.exit(f"FAILED: expected 100000 calls that keep no memory, found:\n{text}")
         # The tools of the installed tree run too, and know the bundle.
         listing = run(os.path.join(prefix, "bin", "prism-run"), bundle, "--list")
         if "entry forward" not in listing:
