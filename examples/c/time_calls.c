@@ -1,4 +1,5 @@
-/*===- time_calls.c - What a call costs from C -----------------------------===*\
+/*===- time_calls.c - What a call costs from C
+-----------------------------===*\
 |* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
 |*===----------------------------------------------------------------------===*|
 |*                                                                            *|

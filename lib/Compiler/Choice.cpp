@@ -33,7 +33,7 @@ KernelChoice::KernelChoice(ArrayRef<Unit> units) {
       kernels.push_back({&unit, Prediction::of(unit)});
   if (split && !split->unit->segments &&
       split->unit->plan.getSchedule() == scan::Schedule::recurrent)
-    steps = StepCosts::of(*split->unit);
+    elementwise = StepCosts::of(*split->unit);
   ranges = wholeRanges();
 }
 
@@ -106,8 +106,8 @@ int64_t KernelChoice::segments(int64_t steps, int64_t heads) const {
   int64_t best = 1;
   if (!split)
     return best;
-  if (this->steps)
-    return this->steps->bestSegments(steps, heads);
+  if (elementwise)
+    return elementwise->bestSegments(steps, heads);
   const Unit &unit = whole(heads);
   auto kernel = llvm::find_if(
       kernels, [&](const Kernel &kernel) { return kernel.unit == &unit; });
@@ -126,7 +126,7 @@ std::vector<SegmentRange> KernelChoice::segmentRanges() const {
   std::vector<int64_t> bounds;
   for (int64_t heads : {1,  2,  3,  4,  6,  8,   12,  16,  20,  24,  28,
                         32, 40, 48, 64, 96, 128, 192, 256, 384, 512, 1024})
-    if (heads <= kMostHeadsOfChunks || this->steps)
+    if (heads <= kMostHeadsOfChunks || elementwise)
       bounds.push_back(heads);
   for (const HeadRange &range : ranges)
     if (range.maxHeads < bounds.back() &&
@@ -135,7 +135,7 @@ std::vector<SegmentRange> KernelChoice::segmentRanges() const {
   std::vector<SegmentRange> found;
   for (int64_t steps :
        {128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536}) {
-    if (steps < kFewestStepsOfChunks && !this->steps)
+    if (steps < kFewestStepsOfChunks && !elementwise)
       continue;
     SegmentRange range{steps, {}};
     for (int64_t heads : bounds) {

@@ -59,7 +59,7 @@ private:
   std::vector<Kernel> kernels; // of whole sequences
   std::optional<Kernel> split;
   /// Of elementwise steps, which have no chunk; else nothing.
-  std::optional<StepCosts> steps;
+  std::optional<StepCosts> elementwise;
   std::vector<HeadRange> ranges;
 };
 

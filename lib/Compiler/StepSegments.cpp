@@ -19,6 +19,10 @@ namespace {
 // its first loads; a round of the combination waits for memory once.
 constexpr double kStepLatency = 120, kCyclesAlone = 1.5, kClock = 1700;
 constexpr double kFill = 2, kRound = 1;
+/// Microseconds of a launch before the next one, in a graph.
+constexpr double kLaunch = 3;
+/// A split must be worth its workspace.
+constexpr double kGain = 0.9;
 /// Of the datasheet's bandwidth, what a copy reaches: 4.2 of 4.8 TB/s.
 constexpr double kCopyShare = 0.875;
 constexpr int64_t kSchedulers = 4;   // of a multiprocessor
@@ -94,8 +98,14 @@ static double instructionsOfStep(tile::ProgramOp program, int64_t warps) {
   return sum;
 }
 
-StepCosts StepCosts::of(tile::ProgramOp program, tile::ProgramOp maps,
-                        const targetinfo::GPUInfo &gpu) {
+static tile::ProgramOp programIn(const Unit &unit) {
+  return *unit.module.get().getOps<tile::ProgramOp>().begin();
+}
+
+StepCosts StepCosts::of(const Unit &split) {
+  tile::ProgramOp program = programIn(split),
+                  maps = programIn(split.before.front());
+  const targetinfo::GPUInfo &gpu = split.target.gpu();
   StepCosts costs;
   for (unsigned i = 0, e = program.getNumArguments(); i < e; ++i) {
     Value argument = program.getBody().getArgument(i);
@@ -121,14 +131,6 @@ StepCosts StepCosts::of(tile::ProgramOp program, tile::ProgramOp maps,
   costs.schedulers = gpu.multiprocessors * kSchedulers;
   costs.bandwidth = gpu.memoryBandwidth * kCopyShare / 1e6;
   return costs;
-}
-
-StepCosts StepCosts::of(const Unit &split) {
-  auto programIn = [](const Unit &unit) {
-    return *unit.module.get().getOps<tile::ProgramOp>().begin();
-  };
-  return of(programIn(split), programIn(split.before.front()),
-            split.target.gpu());
 }
 
 //===----------------------------------------------------------------------===//

@@ -12,14 +12,8 @@
 #define PRISM_LIB_COMPILER_STEPSEGMENTS_H
 
 #include "Prism/Compiler/Compiler.h"
-#include "Prism/Dialect/Tile/IR/Tile.h"
 
 namespace prism {
-
-/// Microseconds of a launch before the next one, in a graph.
-inline constexpr double kLaunch = 3;
-/// A split must be worth its workspace.
-inline constexpr double kGain = 0.9;
 
 /// What a step of one value head costs.
 struct StepCosts {
@@ -30,9 +24,6 @@ struct StepCosts {
   int64_t mapsTogether = 1; ///< combined with one wait for memory
   double bandwidth = 1;     ///< bytes a microsecond
 
-  /// Of a program of whole segments, and the one that makes their maps.
-  static StepCosts of(tile::ProgramOp program, tile::ProgramOp maps,
-                      const targetinfo::GPUInfo &gpu);
   /// Of a unit that splits sequences.
   static StepCosts of(const Unit &split);
 

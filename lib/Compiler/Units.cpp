@@ -262,8 +262,31 @@ static void explainPlans(scan::RecurrenceOp op, MutableArrayRef<Unit> units,
   last.remarks.push_back(text);
 }
 
-/// Adds the unit that splits sequences, beside the whole ones or, where the
-/// user fixed the number of segments, in their place. Unasked only where it was
+/// Puts a unit that splits sequences beside the whole ones or, where the user
+/// fixed the number of segments, in their place. Without one an error or a
+/// remark says why.
+static LogicalResult place(std::optional<Unit> split, const std::string &whyNot,
+                           scan::RecurrenceOp op, std::vector<Unit> &units,
+                           const PlanOverride &given) {
+  int64_t segments = given.segments.value_or(0);
+  if (!split && segments > 1)
+    return emitPlanError(op, given, "segments")
+           << "cannot be split into " << segments << " segments: " << whyNot;
+  if (!split) {
+    units.front().remarks.push_back(
+        {"sequences in segments", "sequences are not split: " + whyNot});
+    return success();
+  }
+  if (segments > 1) {
+    split->segments = segments;
+    split->remarks = std::move(units.front().remarks);
+    units.clear();
+  }
+  units.push_back(std::move(*split));
+  return success();
+}
+
+/// Adds the unit that splits sequences in chunks. Unasked only where it was
 /// chosen for: on tensor cores, for few heads.
 static LogicalResult addSplitUnit(scan::RecurrenceOp op,
                                   std::vector<Unit> &units,
@@ -281,21 +304,7 @@ static LogicalResult addSplitUnit(scan::RecurrenceOp op,
   std::optional<Unit> split = splitUnit(*narrow, units.back(), whyNot);
   if (!split && &*narrow != &units.back())
     split = splitUnit(*narrow, *narrow, whyNot);
-  if (!split && segments > 1)
-    return emitPlanError(op, given, "segments")
-           << "cannot be split into " << segments << " segments: " << whyNot;
-  if (!split) {
-    units.front().remarks.push_back(
-        {"sequences in segments", "sequences are not split: " + whyNot});
-    return success();
-  }
-  if (segments > 1) {
-    split->segments = segments;
-    split->remarks = std::move(units.front().remarks);
-    units.clear();
-  }
-  units.push_back(std::move(*split));
-  return success();
+  return place(std::move(split), whyNot, op, units, given);
 }
 
 /// Adds the unit that splits sequences of a recurrence without a chunk form:
@@ -327,23 +336,9 @@ static LogicalResult addSteppedSplit(func::FuncOp entry, scan::RecurrenceOp op,
   Unit wide{whole.entry, whole.target, plan, std::move(*module), {}, {}};
   std::string whyNot;
   std::optional<Unit> split = splitUnit(wide, wide, whyNot);
-  if (!split && segments > 1)
-    return emitPlanError(op, given, "segments")
-           << "cannot be split into " << segments << " segments: " << whyNot;
-  if (!split) {
-    whole.remarks.push_back(
-        {"sequences in segments", "sequences are not split: " + whyNot});
-    return success();
-  }
-  if (segments > 1) {
-    split->segments = segments;
-    split->remarks = std::move(whole.remarks);
-    units.clear();
-  } else {
+  if (split && segments == 0)
     split->remarks = StepCosts::of(*split).explain();
-  }
-  units.push_back(std::move(*split));
-  return success();
+  return place(std::move(split), whyNot, op, units, given);
 }
 
 /// How many stages of buffering there are is the kernels' own: a plan may leave

@@ -22,7 +22,6 @@ using namespace prism::interpreter;
 // Elementwise
 //===----------------------------------------------------------------------===//
 
-using Unary = double (*)(double);
 using Binary = double (*)(double, double);
 
 static Unary unaryOf(Operation &op) {
@@ -241,7 +240,7 @@ static Instruction makeElementwise(Operation &op, ArrayRef<Slot> in, Slot out) {
 // The scan ops of the loader slice, and the read
 //===----------------------------------------------------------------------===//
 
-static Unary activationOf(scan::Activation activation) {
+Unary interpreter::activationOf(scan::Activation activation) {
   switch (activation) {
   case scan::Activation::identity:
     return [](double x) { return x; };

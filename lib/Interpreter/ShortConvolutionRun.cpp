@@ -7,27 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "ScanRuns.h"
-#include <cmath>
+#include "StepProgram.h"
 
 using namespace mlir;
 using namespace prism;
 using namespace prism::interpreter;
-
-static double activate(scan::Activation activation, double x) {
-  switch (activation) {
-  case scan::Activation::identity:
-    return x;
-  case scan::Activation::gelu:
-    return 0.5 * x * (1.0 + std::erf(x * std::sqrt(0.5)));
-  case scan::Activation::silu:
-    return x / (1.0 + std::exp(-x));
-  case scan::Activation::tanh:
-    return std::tanh(x);
-  case scan::Activation::relu:
-    return std::fmax(x, 0.0);
-  }
-  llvm_unreachable("unknown activation");
-}
 
 namespace {
 class ShortConvolutionRun {
@@ -92,7 +76,7 @@ void ShortConvolutionRun::runItem(int64_t sequence, int64_t head) {
       double sum = tap[before] * x[d] + (bias ? bias->data[channel] : 0.0);
       for (int64_t j = 0; j < before; ++j)
         sum += tap[j] * seen[j];
-      y[d] = activate(op.getActivation(), sum);
+      y[d] = activationOf(op.getActivation())(sum);
       std::copy(seen + 1, seen + before, seen);
       seen[before - 1] = x[d];
     }

@@ -104,6 +104,11 @@ inline void runAll(llvm::ArrayRef<Instruction> instructions, double *memory) {
 void copySlots(llvm::ArrayRef<Slot> from, llvm::ArrayRef<Slot> to,
                double *memory);
 
+using Unary = double (*)(double);
+
+/// Of a refinement or a convolution.
+Unary activationOf(scan::Activation activation);
+
 /// The instruction of an ordinary op or one of the loader slice, or null when
 /// it has no evaluation.
 Instruction makeInstruction(mlir::Operation &op, llvm::ArrayRef<Slot> operands,

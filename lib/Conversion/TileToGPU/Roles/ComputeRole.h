@@ -121,6 +121,11 @@ private:
 
   // Products.cpp
   void emitDot(tile::DotOp dot);
+  mlir::Value multiplyChain(tile::DotOp dot, const Matrix &left,
+                            mlir::Value base, int64_t first,
+                            llvm::ArrayRef<mlir::Value> registers,
+                            mlir::Value sum);
+  mlir::Value baseOfChain(tile::DotOp dot, const Matrix &left);
   void multiplyByPieces(tile::DotOp dot, const Matrix &left, Matrix &product);
   void issued(tile::DotOp dot, Matrix &product,
               llvm::ArrayRef<const Matrix *> operands);

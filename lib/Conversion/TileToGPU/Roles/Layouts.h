@@ -52,6 +52,10 @@
 
 namespace prism::tiletogpu {
 
+/// Elements that one warpgroup product contracts. Accumulators are packed and
+/// written in pieces of as many columns.
+inline constexpr int64_t kContracted = 16;
+
 inline constexpr int64_t kWarpsOfGroup = 4;
 inline constexpr int64_t kRowsOfGroup = 64;
 inline constexpr int64_t kSlabColumns = 64;

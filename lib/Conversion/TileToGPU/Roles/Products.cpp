@@ -72,18 +72,37 @@ SmallVector<Value> ComputeRole::startOf(Value acc, const Matrix &product) {
   return {in.pack(scaled(product, registers, /*divides=*/true))};
 }
 
-/// Contracted elements of a product, and of those that are issued at once of an
-/// operand that is rounded piece by piece.
-static constexpr int64_t kContracted = 16, kStepsOfPiece = 4;
+/// Issued at once of an operand that is rounded piece by piece.
+static constexpr int64_t kStepsOfPiece = 4;
+
+/// Transposed: the right operand's transpose is A, in registers. `first` is the
+/// step of the first four of them.
+Value ComputeRole::multiplyChain(DotOp dot, const Matrix &left, Value base,
+                                 int64_t first, ArrayRef<Value> registers,
+                                 Value sum) {
+  Contracted along =
+      dot.getTransposeLhs() ? Contracted::AlongRows : Contracted::AlongColumns;
+  int64_t columns = shapeOf(dot.getResult()).columns;
+  for (int64_t s = 0; s < int64_t(registers.size()) / 4; ++s)
+    sum = in.multiply(sum, columns, registers.slice(4 * s, 4),
+                      in.descriptorStep(base, left.layout, along, first + s),
+                      along);
+  return sum;
+}
+
+/// The descriptor of its other operand.
+Value ComputeRole::baseOfChain(DotOp dot, const Matrix &left) {
+  return in.descriptor(left.memory, left.layout,
+                       dot.getTransposeLhs() ? Contracted::AlongRows
+                                             : Contracted::AlongColumns);
+}
 
 /// Adds a product whose operand in registers is rounded a piece at a time: when
 /// one has been multiplied, the next takes its registers.
 void ComputeRole::multiplyByPieces(DotOp dot, const Matrix &left,
                                    Matrix &product) {
-  Contracted along =
-      dot.getTransposeLhs() ? Contracted::AlongRows : Contracted::AlongColumns;
   Value wide = dot.getRhs().getDefiningOp<arith::TruncFOp>().getIn();
-  Value base = in.descriptor(left.memory, left.layout, along);
+  Value base = baseOfChain(dot, left);
   settleLeaves(wide);
   // Where there is room, other products read the same pieces.
   bool isShared = dot.getK() <= kMostKeysReadTwice;
@@ -101,11 +120,8 @@ void ComputeRole::multiplyByPieces(DotOp dot, const Matrix &left,
          r += 2)
       piece.push_back(pair(r));
     in.fence();
-    for (int64_t s = first; s < end; ++s)
-      product.running[0] =
-          in.multiply(product.running[0], product.shape.columns,
-                      ArrayRef(piece).slice(4 * (s - first), 4),
-                      in.descriptorStep(base, left.layout, along, s), along);
+    product.running[0] =
+        multiplyChain(dot, left, base, first, piece, product.running[0]);
     in.commit();
   }
 }
@@ -130,14 +146,9 @@ void ComputeRole::emitDot(DotOp dot) {
   }
   in.fence();
   if (chain) {
-    // Transposed: the right operand's transpose is A, in registers.
-    Contracted along = dot.getTransposeLhs() ? Contracted::AlongRows
-                                             : Contracted::AlongColumns;
-    Value base = in.descriptor(left.memory, left.layout, along);
-    for (int64_t s = 0; s < steps; ++s)
-      sums[0] = in.multiply(
-          sums[0], shape.columns, ArrayRef(right.registers).slice(4 * s, 4),
-          in.descriptorStep(base, left.layout, along, s), along);
+    sums[0] =
+        multiplyChain(dot, left, baseOfChain(dot, left), /*first=*/0,
+                      ArrayRef(right.registers).take_front(4 * steps), sums[0]);
   } else {
     Contracted alongA = dot.getTransposeLhs() ? Contracted::AlongRows
                                               : Contracted::AlongColumns,

@@ -10,10 +10,6 @@ using namespace mlir;
 using namespace prism::tile;
 using namespace prism::tiletogpu;
 
-/// Elements that one warpgroup product contracts. Accumulators are packed and
-/// written in pieces of as many columns.
-static constexpr int64_t kContracted = 16;
-
 static LogicalResult checkMatrix(Value tile, int64_t rows, int64_t columns,
                                  StringRef what, std::string &reason) {
   if (rows % kRowsOfGroup == 0 && columns % kContracted == 0 && columns <= 256)

@@ -73,8 +73,9 @@ def Tile_ArgumentAttr : AttrDef<Tile_Dialect, "Argument"> {
     `name` of the array in spec and manifest; `axes`, its axis letters in memory
     order as in `scan.recurrence` (features in the order of the view); `heads`,
     the extent of its head axis (0: none); `optional`, if the pointer may be
-    null; `role`: input, initial_state, output, final_state or intermediate, an
-    array of the workspace.
+    null; `role`: input, initial_state, output, final_state, initial_window or
+    final_window (of a short convolution), or intermediate, an array of the
+    workspace.
   }];
   let parameters = (ins "::mlir::StringAttr":$name, "::mlir::StringAttr":$axes,
                         "int64_t":$heads, "::mlir::StringAttr":$role, "bool":$optional);
