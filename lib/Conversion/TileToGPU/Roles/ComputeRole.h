@@ -31,6 +31,7 @@
 #ifndef PRISM_LIB_CONVERSION_TILETOGPU_ROLES_COMPUTEROLE_H
 #define PRISM_LIB_CONVERSION_TILETOGPU_ROLES_COMPUTEROLE_H
 
+#include "Elements.h"
 #include "Inverse.h"
 #include "Ports.h"
 #include <functional>
@@ -63,9 +64,10 @@ struct Matrix {
   llvm::SmallVector<mlir::Value, 4> columnPowers;
 };
 
-/// An element of a vector; of an f64 one, two f32 that add up to it.
-struct Element {
-  mlir::Value value = {}, low = {};
+/// Of a vector of sums what a lane needs for decays around its warp's diagonal
+/// block: before its 16 rows, of the lane's two rows and four columns there.
+struct OwnSums {
+  Element border, rows[2], columns[4];
 };
 
 struct Vector {
@@ -80,6 +82,7 @@ struct Vector {
   Element last; ///< of a sum: its last element
   /// Of a sum: in every warp, a lane's neighbouring elements (spreadIndex).
   llvm::SmallVector<Element> neighbours;
+  std::optional<OwnSums> own; ///< of a received sum
   mlir::Value copy, copyForPowers; ///< Spread: in shared memory, or null
   mlir::Value held; ///< Spread: where its thread keeps it, or null
 };
@@ -172,11 +175,12 @@ private:
   mlir::Value decayBetween(Element x, Element y);
   bool isMask(tile::DecayMatrixOp op) const;
   bool emitScaleOfDecay(mlir::Operation *op);
+  OwnSums readOwnSums(mlir::Value from);
+  mlir::Value writeOwnSums(const Vector &vector);
   void emitFactors(tile::DecayMatrixOp op);
   void emitMask(tile::DecayMatrixOp op);
   /// Of a decay around this warp's diagonal block.
   struct DecayFactors {
-    Element sums[2];                            ///< of this lane's rows
     mlir::Value rows[2];                        ///< from the border to these
     mlir::Value columns;                        ///< in scratch
     mlir::Value columnPairs[kRowsOfGroup / 8];  ///< loaded at need
@@ -339,16 +343,12 @@ private:
   // Vectors.cpp
   void emitVectorOp(mlir::Operation *op);
   void emitGateSum(tile::GateSumOp op);
+  void defineSums(mlir::Value tile, llvm::SmallVector<Element> neighbours);
+  void receiveSums(mlir::Value tile, mlir::Value from);
   void emitInterleave(tile::InterleaveOp op);
-  Element selectOf(llvm::ArrayRef<Element> elements, mlir::Value which);
   Element spread(mlir::Value vector);
   Element elementAt(mlir::Value vector, mlir::Value index);
   Element lastOf(mlir::Value vector);
-  Element elementOf(mlir::Operation *op, llvm::ArrayRef<Element> operands);
-  Element splitConstant(mlir::Value f64);
-  Element splitAt(Element gate, double unit);
-  Element addPairs(Element x, Element y);
-  Element maximumOfPairs(Element x, Element y);
   mlir::Value copyOf(mlir::Value vector);
   void copyLeaves(mlir::Value vector);
   mlir::Value copyForPowers(mlir::Value vector);
@@ -367,6 +367,7 @@ private:
   KernelBuilder &kernel;
   ScalarBuilder &b;
   Instructions &in;
+  Elements elements{b, in};
   Ports &ports;
   RolesPlan &plan;
   const RolePlan &role;

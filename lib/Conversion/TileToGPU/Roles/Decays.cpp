@@ -105,70 +105,82 @@ Value ComputeRole::decayBetween(Element x, Element y) {
   return in.exp2(b.mul(difference, b.real(b.getF32Type(), kLog2E)));
 }
 
-/// Every warp has all the sums: what it needs of them by row and column it puts
-/// into scratch of its own.
+/// From where the sums of the warp's 16 rows lie, pairs of f32.
+OwnSums ComputeRole::readOwnSums(Value from) {
+  OwnSums own;
+  std::tie(own.border.value, own.border.low) = in.loadPair(from);
+  for (int64_t i : {0, 1}) {
+    Value row = b.add(b.divide(lane, 4), b.i32(8 * i));
+    std::tie(own.rows[i].value, own.rows[i].low) =
+        in.loadPair(in.advance(from, b.mul(row, b.i32(8))));
+    Value column = b.add(firstColumn(), b.i32(8 * i));
+    Value pairs = in.load(VectorType::get({4}, b.getF32Type()),
+                          in.advance(from, b.mul(column, b.i32(8))), 16);
+    for (int64_t p : {0, 1})
+      own.columns[2 * i + p] = {
+          LLVM::ExtractElementOp::create(b, pairs, b.i32(2 * p)),
+          LLVM::ExtractElementOp::create(b, pairs, b.i32(2 * p + 1))};
+  }
+  return own;
+}
+
+/// Puts the sums of the warp's 16 rows, of which it has all, into scratch of
+/// its own.
+Value ComputeRole::writeOwnSums(const Vector &vector) {
+  constexpr int64_t kBytes = 16 * 8;
+  Value own = in.advance(scratch(kWarpsOfGroup * kBytes, 16),
+                         b.mul(warp, b.i32(kBytes)));
+  Value ahead = b.sub(lane, b.mul(warp, b.i32(8)));
+  auto isOwn = scf::IfOp::create(b, b.below(ahead, b.i32(8)));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(isOwn.thenBlock());
+  elements.storeNeighbours(vector.neighbours, ahead, kRowsOfGroup, own);
+  return own;
+}
+
+/// What a warp needs of its columns it puts into scratch of its own.
 void ComputeRole::emitFactors(DecayMatrixOp op) {
-  constexpr int64_t kColumnBytes = kRowsOfGroup * 4, kSumBytes = 16 * 8;
-  Value mine =
-      in.advance(scratch(kWarpsOfGroup * (kColumnBytes + kSumBytes), 16),
-                 b.mul(warp, b.i32(kColumnBytes + kSumBytes)));
-  Value sums = in.advance(mine, kColumnBytes);
+  constexpr int64_t kColumnBytes = kRowsOfGroup * 4;
   Value scale = columnScaleOf(op);
   if (scale)
     copyLeaves(scale);
   auto scaled = [&](Value factor, Value column) {
     return scale ? b.mul(factor, elementAt(scale, column).value) : factor;
   };
+  Vector vector = vectors.lookup(op.getRows());
+  Value firstLane = b.mul(warp, b.i32(8)), ownSums;
+  Element border;
+  if (vector.own) {
+    border = vector.own->border;
+  } else {
+    ownSums = writeOwnSums(vector);
+    border = {in.shuffleFrom(vector.neighbours[0].value, firstLane),
+              in.shuffleFrom(vector.neighbours[0].low, firstLane)};
+  }
+  Value mine = in.advance(scratch(kWarpsOfGroup * kColumnBytes, 16),
+                          b.mul(warp, b.i32(kColumnBytes)));
   // This lane's two neighbours: columns to the left of the block, or in it.
-  auto neighbours = vectors.lookup(op.getRows()).neighbours;
-  Value firstLane = b.mul(warp, b.i32(8));
-  Element border = {in.shuffleFrom(neighbours[0].value, firstLane),
-                    in.shuffleFrom(neighbours[0].low, firstLane)};
   Type f32 = b.getF32Type();
-  Value zero = b.real(f32, 0.0);
   Value isLeft = b.below(lane, firstLane);
-  Value factors = LLVM::UndefOp::create(b, VectorType::get({2}, f32)),
-        pairs = LLVM::UndefOp::create(b, VectorType::get({4}, f32));
-  for (auto [p, sum] : llvm::enumerate(neighbours)) {
+  Value factors = LLVM::UndefOp::create(b, VectorType::get({2}, f32));
+  for (auto [p, sum] : llvm::enumerate(vector.neighbours)) {
     Value factor = scaled(decayBetween(border, sum),
                           b.add(b.mul(lane, b.i32(2)), b.i32(p)));
-    factor = b.select(isLeft, factor, zero);
+    factor = b.select(isLeft, factor, b.real(f32, 0.0));
     factors = LLVM::InsertElementOp::create(b, factors, factor, b.i32(p));
-    pairs = LLVM::InsertElementOp::create(b, pairs, sum.value, b.i32(2 * p));
-    pairs = LLVM::InsertElementOp::create(b, pairs, sum.low, b.i32(2 * p + 1));
   }
   in.store(factors, in.advance(mine, b.mul(lane, b.i32(8))), 8);
-  Value ahead = b.sub(lane, firstLane);
-  auto isOwn = scf::IfOp::create(b, b.below(ahead, b.i32(8)));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(isOwn.thenBlock());
-    in.store(pairs, in.advance(sums, b.mul(ahead, b.i32(16))), 16);
-  }
   in.syncWarp();
 
+  OwnSums own = vector.own ? *vector.own : readOwnSums(ownSums);
   DecayFactors &made = decayFactors[op];
   made = {};
   made.columns = in.advance(mine, b.mul(firstColumn(), b.i32(4)));
-  Value row = b.divide(lane, 4);
-  for (int64_t i : {0, 1}) {
-    auto [high, low] = in.loadPair(
-        in.advance(sums, b.mul(b.add(row, b.i32(8 * i)), b.i32(8))));
-    made.sums[i] = {high, low};
-    made.rows[i] = decayBetween(made.sums[i], border);
-  }
-  Value four; // sums of the lane's columns, of 8
+  for (int64_t i : {0, 1})
+    made.rows[i] = decayBetween(own.rows[i], border);
   makeDiagonal(op, made, [&](int64_t i, int64_t j, int64_t p) -> Value {
-    if (i == j && p == 0)
-      four = in.load(
-          VectorType::get({4}, f32),
-          in.advance(sums, b.mul(b.add(firstColumn(), b.i32(8 * j)), b.i32(8))),
-          16);
-    Element column = {
-        LLVM::ExtractElementOp::create(b, four, b.i32(2 * p)),
-        LLVM::ExtractElementOp::create(b, four, b.i32(2 * p + 1))};
     return scaled(
-        decayBetween(made.sums[i], column),
+        decayBetween(own.rows[i], own.columns[2 * j + p]),
         b.add(b.add(b.mul(warp, b.i32(16)), firstColumn()), b.i32(8 * j + p)));
   });
 }

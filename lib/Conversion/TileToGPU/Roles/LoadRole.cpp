@@ -3,7 +3,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "LoadRole.h"
+#include "../ElementOps.h"
 #include "../TileOpKinds.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -100,9 +102,11 @@ void LoadRole::emitIteration(scf::ForOp loop) {
     if (auto send = dyn_cast<SendOp>(op)) {
       messages.push_back(emitSend(send));
       // The next slot may come back only after this message was used.
-      if (messages.back().isSent)
-        publish(messages.pop_back_val(), 0);
-    } else if (!isa<LoadOp, InterleaveOp>(op))
+      if (messages.back().isSent) {
+        publish(messages.back(), 0);
+        messages.pop_back();
+      }
+    } else if (llvm::none_of(op.getResults(), isTensor))
       kernel.cloneScalarOp(&op);
   }
   // In the order in which they were sent, each as soon as it has arrived.
@@ -117,6 +121,10 @@ LoadRole::Message LoadRole::emitSend(SendOp send) {
   message.isSent = ports.isTurnOf(message.channel, rank);
   SmallVector<Part> mapped, others;
   for (auto [i, value] : llvm::enumerate(send.getValues())) {
+    if (auto sum = value.getDefiningOp<GateSumOp>()) {
+      message.sums.push_back(findSums(sum, ports.part(message.channel, i)));
+      continue;
+    }
     Slice slice = *Slice::ofLoaded(value);
     Part part{slice, tensorType(value).getElementType(),
               ports.part(message.channel, i),
@@ -139,9 +147,10 @@ LoadRole::Message LoadRole::emitSend(SendOp send) {
     auto choice = scf::IfOp::create(b, TypeRange(), byMaps, true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(choice.thenBlock());
-    if (others.empty())
+    bool isAll = others.empty() && message.sums.empty();
+    if (isAll)
       message.isPublished = byMaps;
-    copyBoxes(mapped, ports.full(message.channel), others.empty());
+    copyBoxes(mapped, ports.full(message.channel), isAll);
     b.setInsertionPointToStart(choice.elseBlock());
     Value zero = in.opaque(b.i32(0));
     for (const Part &part : mapped)
@@ -151,7 +160,10 @@ LoadRole::Message LoadRole::emitSend(SendOp send) {
     if (part.slice.extents.size() == 2)
       copyMatrix(part);
     else
-      copyVector(part);
+      kernel.withOwnPlace(part.slice, in.opaque(b.i32(0)),
+                          [&] { copyVector(part); });
+  for (const Sums &sums : message.sums)
+    copyGates(sums);
   in.commitCopies();
   return message;
 }
@@ -169,6 +181,8 @@ void LoadRole::publish(const Message &message, int64_t groupsLeft) {
     b.setInsertionPointToStart(choice.thenBlock());
   }
   in.waitForCopies(groupsLeft);
+  for (const Sums &sums : message.sums)
+    writeSums(sums);
   if (message.isForProducts)
     ports.publish(message.channel);
   else
@@ -256,6 +270,130 @@ void LoadRole::copyVector(const Part &part) {
     }
     in.store(kernel.loadElement(slice, indices, element), target, bytes);
   });
+}
+
+//===----------------------------------------------------------------------===//
+// Sums of gates
+//===----------------------------------------------------------------------===//
+
+/// An f32 of every token, as it lies in memory.
+static bool isCopied(LoadOp load) {
+  ViewType view = load.getView().getType();
+  return view.hasTime() && !load.getOneStep() &&
+         view.getElementType().isF32() &&
+         tensorType(load.getResult()).getElementType().isF32();
+}
+
+static void findLoads(Value tile, llvm::SmallSetVector<Operation *, 4> &loads) {
+  Operation *op = tile.getDefiningOp();
+  if (!isTensor(tile) || isSplat(tile))
+    return;
+  if (isa<LoadOp>(op))
+    loads.insert(op);
+  for (Value operand : op->getOperands())
+    findLoads(operand, loads);
+}
+
+/// A pair of f32, as each sum will be, has room for two of them.
+LoadRole::Sums LoadRole::findSums(GateSumOp op, Value to) {
+  Sums sums{op, to, {}};
+  llvm::SmallSetVector<Operation *, 4> loads;
+  findLoads(op.getGates(), loads);
+  for (Operation *load : loads)
+    if (sums.copied.size() < 2 && isCopied(cast<LoadOp>(load)))
+      sums.copied.push_back(load);
+  return sums;
+}
+
+void LoadRole::byFirstWarp(llvm::function_ref<void()> body) {
+  OpBuilder::InsertionGuard guard(b);
+  if (warpsOfTeam > 1)
+    b.setInsertionPointToStart(
+        scf::IfOp::create(b, in.equals(warp, 0)).thenBlock());
+  body();
+}
+
+void LoadRole::copyGates(const Sums &sums) {
+  GateSumOp op = sums.op;
+  int64_t length = tensorType(op.getGates()).getDimSize(0);
+  byFirstWarp([&] {
+    for (int64_t p = 0; p < Elements::neighboursOf(length); ++p)
+      for (size_t place = 0; place < sums.copied.size(); ++place) {
+        Slice slice = Slice::of(cast<LoadOp>(sums.copied[place]));
+        kernel.withOwnPlace(slice, in.opaque(b.i32(0)), [&] {
+          Value index = elements.neighbour(lane, length, p);
+          SmallVector<Value, 3> indices = kernel.viewIndices(slice, {index});
+          Value inside = kernel.elementInside(slice, indices);
+          Value to = in.advance(in.advance(sums.to, place * 4),
+                                b.mul(index, b.i32(8)));
+          in.copyAsync(to, kernel.safeAddress(slice, indices, inside), 4,
+                       inside ? b.select(inside, b.i32(4), b.i32(0))
+                              : b.i32(4));
+        });
+      }
+  });
+}
+
+void LoadRole::writeSums(const Sums &sums) {
+  GateSumOp op = sums.op;
+  int64_t length = tensorType(op.getGates()).getDimSize(0);
+  byFirstWarp([&] {
+    auto neighbours = elements.sumGates(lane, length, [&](Value index) {
+      Gate gate(sums, index);
+      return elementOf(op.getGates(), gate);
+    });
+    elements.storeNeighbours(neighbours, lane, length, sums.to);
+  });
+}
+
+Element LoadRole::elementOf(Value tile, Gate &gate) {
+  if (!isTensor(tile))
+    return {kernel.scalars.lookup(tile)};
+  if (auto found = gate.made.find(tile); found != gate.made.end())
+    return found->second;
+  Element element = makeElement(tile.getDefiningOp(), gate);
+  gate.made[tile] = element;
+  return element;
+}
+
+Element LoadRole::makeElement(Operation *op, Gate &gate) {
+  if (isSplat(op->getResult(0))) {
+    Value scalar = splatScalar(b, op, kernel.scalars);
+    return scalar.getType().isF64() ? elements.splitConstant(scalar)
+                                    : Element{scalar};
+  }
+  if (auto load = dyn_cast<LoadOp>(op))
+    return loadedElement(load, gate);
+  if (auto mask = dyn_cast<MaskRowsOp>(op)) {
+    Value step = b.add(b.wide(kernel.scalars.lookup(mask.getFirst())),
+                       b.wide(gate.index));
+    Element input = elementOf(mask.getInput(), gate);
+    Value zero = b.real(input.value.getType(), 0.0);
+    return {b.select(b.below(step, kernel.length()), input.value, zero)};
+  }
+  auto operands = llvm::map_to_vector(
+      op->getOperands(), [&](Value value) { return elementOf(value, gate); });
+  return elements.of(op, operands);
+}
+
+/// 0 where there is none.
+Element LoadRole::loadedElement(LoadOp load, const Gate &gate) {
+  auto *copied = llvm::find(gate.sums.copied, load.getOperation());
+  if (copied != gate.sums.copied.end()) {
+    int64_t place = copied - gate.sums.copied.begin();
+    Value from = in.advance(in.advance(gate.sums.to, place * 4),
+                            b.mul(gate.index, b.i32(8)));
+    return {in.load(b.getF32Type(), from, 4)};
+  }
+  Slice slice = Slice::of(load);
+  Type type = tensorType(load.getResult()).getElementType();
+  SmallVector<Value, 3> indices = kernel.viewIndices(slice, {gate.index});
+  Value inside = kernel.elementInside(slice, indices), loaded;
+  kernel.withOwnPlace(slice, in.opaque(b.i32(0)), [&] {
+    loaded = kernel.loadFrom(slice, kernel.safeAddress(slice, indices, inside),
+                             type);
+  });
+  return {inside ? b.select(inside, loaded, b.real(type, 0.0)) : loaded};
 }
 
 //===----------------------------------------------------------------------===//

@@ -20,6 +20,10 @@
 //    a lane has one address, from which it goes on by the rows' stride;
 //  * element by element, where an array is not aligned to 16 bytes.
 //
+// Gates are summed here (tile.gate_sum), some chunks before they are needed, by
+// one warp. They are copied to where the sums will lie, of each lane those that
+// it will read, and added up when they have landed: registers are few.
+//
 // Which one is decided for a whole message, by the block as one. The barrier
 // cannot tell: every warp of the team arrives once in any case, and the bytes
 // that the engine still owes are counted besides. So a message that is nothing
@@ -30,6 +34,7 @@
 #ifndef PRISM_LIB_CONVERSION_TILETOGPU_ROLES_LOADROLE_H
 #define PRISM_LIB_CONVERSION_TILETOGPU_ROLES_LOADROLE_H
 
+#include "Elements.h"
 #include "Ports.h"
 
 namespace prism::tiletogpu {
@@ -47,8 +52,15 @@ public:
 private:
   void emitLoop(mlir::scf::ForOp loop, int64_t teams);
   void emitIteration(mlir::scf::ForOp loop);
+  struct Sums {
+    tile::GateSumOp op;
+    mlir::Value to;
+    /// What gates are made of and was copied there, side by side.
+    llvm::SmallVector<mlir::Operation *, 2> copied;
+  };
   struct Message {
     mlir::Value channel;
+    llvm::SmallVector<Sums> sums;
     bool isForProducts = false; ///< it holds a matrix
     mlir::Value isPublished;    ///< i1, null: it is not
     mlir::Value isSent;         ///< i1, null: it is, in every block
@@ -64,6 +76,20 @@ private:
   mlir::Value canUseMaps(llvm::ArrayRef<Part> parts);
   void copyBoxes(llvm::ArrayRef<Part> parts, mlir::Value barrier, bool arrives);
   void copyVector(const Part &part);
+  Sums findSums(tile::GateSumOp op, mlir::Value to);
+  void copyGates(const Sums &sums);
+  void writeSums(const Sums &sums);
+  /// Of gate number `index`: what was made of a tile so far.
+  struct Gate {
+    Gate(const Sums &sums, mlir::Value index) : sums(sums), index(index) {}
+    const Sums &sums;
+    mlir::Value index;
+    llvm::DenseMap<mlir::Value, Element> made;
+  };
+  Element elementOf(mlir::Value tile, Gate &gate);
+  Element makeElement(mlir::Operation *op, Gate &gate);
+  Element loadedElement(tile::LoadOp load, const Gate &gate);
+  void byFirstWarp(llvm::function_ref<void()> body);
   void copyMatrix(const Part &part);
   void copyWide(const Slice &slice, mlir::Value to);
   void copyWideRows(const Slice &slice, mlir::Value to);
@@ -90,6 +116,7 @@ private:
   KernelBuilder &kernel;
   ScalarBuilder &b;
   Instructions &in;
+  Elements elements{b, in};
   Ports &ports;
   const TensorMaps &maps;
   tile::RoleOp role;

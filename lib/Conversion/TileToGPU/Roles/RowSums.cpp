@@ -127,7 +127,7 @@ Value ComputeRole::applyFunctions(SumColumnsOp op, RowPair &sums) {
       for (Value operand : user->getOperands())
         operands.push_back(operand == result ? Element{sum}
                                              : vectors.lookup(operand).mine);
-      sum = elementOf(user, operands).value;
+      sum = elements.of(user, operands).value;
     }
     emitted.insert(user);
     result = user->getResult(0);

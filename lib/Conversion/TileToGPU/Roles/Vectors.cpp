@@ -1,11 +1,6 @@
 //===- Vectors.cpp - Log-gates, strengths and what is made of them --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// f64 elements (sums of log-gates) are pairs of f32 that add up to them, about
-// 48 bits: in a profile additions in f64 waited for their unit, beside running
-// products, for a sixth of the preparation's time.
-//
 //===----------------------------------------------------------------------===//
 
 #include "../ElementOps.h"
@@ -18,69 +13,6 @@ using namespace prism::tiletogpu;
 
 static int64_t bytesOf(Type element) {
   return element.getIntOrFloatBitWidth() / 8;
-}
-
-//===----------------------------------------------------------------------===//
-// Elements
-//===----------------------------------------------------------------------===//
-
-/// The pair of an f64 constant.
-Element ComputeRole::splitConstant(Value f64) {
-  Value high = b.castReal(f64, b.getF32Type());
-  Value low =
-      b.castReal(b.sub(f64, b.castReal(high, b.getF64Type())), b.getF32Type());
-  return {high, low};
-}
-
-/// Knuth's sum of two f32 with its rounding error, and the low parts.
-Element ComputeRole::addPairs(Element x, Element y) {
-  Value sum = b.add(x.value, y.value);
-  Value part = b.sub(sum, x.value);
-  Value error = b.add(b.sub(x.value, b.sub(sum, part)), b.sub(y.value, part));
-  error = b.add(error, b.add(x.low, y.low));
-  Value high = b.add(sum, error);
-  return {high, b.sub(error, b.sub(high, sum))};
-}
-
-Element ComputeRole::maximumOfPairs(Element x, Element y) {
-  Value zero = b.real(b.getF32Type(), 0.0);
-  Value difference = b.add(b.sub(x.value, y.value), b.sub(x.low, y.low));
-  Value first =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, difference, zero);
-  return {arith::MaximumFOp::create(b, x.value, y.value),
-          b.select(first, x.low, y.low)};
-}
-
-/// An elementwise op on one element; exp and rsqrt by the chip's functions.
-Element ComputeRole::elementOf(Operation *op, ArrayRef<Element> operands) {
-  Type f32 = b.getF32Type();
-  Type result = tensorType(op->getResult(0)).getElementType();
-  if (isa<math::ExpOp>(op) && result.isF32())
-    return {in.exp2(b.mul(operands[0].value, b.real(f32, kLog2E)))};
-  if (isa<math::RsqrtOp>(op) && result.isF32())
-    return {in.reciprocalRoot(operands[0].value)};
-  if (isa<arith::ExtFOp>(op) && result.isF64())
-    return {b.castReal(operands[0].value, f32), b.real(f32, 0.0)};
-  if (isa<arith::TruncFOp>(op) && operands[0].low)
-    return {b.castReal(b.add(operands[0].value, operands[0].low), result)};
-  if (isa<arith::AddFOp>(op) && result.isF64())
-    return addPairs(operands[0], operands[1]);
-  if (isa<arith::SubFOp>(op) && result.isF64()) {
-    Value high = arith::NegFOp::create(b, operands[1].value),
-          low = arith::NegFOp::create(b, operands[1].low);
-    return addPairs(operands[0], {high, low});
-  }
-  if (isa<arith::MaximumFOp>(op) && result.isF64())
-    return maximumOfPairs(operands[0], operands[1]);
-  // The rest in f64 proper.
-  SmallVector<Value> values;
-  for (const Element &operand : operands)
-    values.push_back(operand.low
-                         ? b.add(b.castReal(operand.value, b.getF64Type()),
-                                 b.castReal(operand.low, b.getF64Type()))
-                         : operand.value);
-  Value value = cloneElementwise(b, op, values);
-  return value.getType().isF64() ? splitConstant(value) : Element{value};
 }
 
 //===----------------------------------------------------------------------===//
@@ -99,7 +31,7 @@ void ComputeRole::emitVectorOp(Operation *op) {
   if (isSplat(result)) {
     Value scalar = splatScalar(b, op, kernel.scalars);
     vector.mine =
-        vector.element.isF64() ? splitConstant(scalar) : Element{scalar};
+        vector.element.isF64() ? elements.splitConstant(scalar) : Element{scalar};
   } else if (auto sum = dyn_cast<SumColumnsOp>(op)) {
     return emitRowSums(sum);
   } else if (chain || isCheap(op) || isa<MaskRowsOp>(op)) {
@@ -118,7 +50,7 @@ void ComputeRole::emitVectorOp(Operation *op) {
                              ? spread(operand)
                              : Element{kernel.scalars.lookup(operand)});
     vector.kind = Vector::Kind::Spread;
-    vector.mine = elementOf(op, operands);
+    vector.mine = elements.of(op, operands);
     if (isHeld(result)) {
       vector.held = scratch(vector.length * bytesOf(vector.element), 16);
       writeElement(vector.mine, vector.held, vector.length);
@@ -224,25 +156,13 @@ Element ComputeRole::elementAt(Value tile, Value index) {
     int64_t count = stack.getInputs().size();
     for (Value input : stack.getInputs())
       operands.push_back(elementAt(input, b.divide(index, count)));
-    return selectOf(operands, b.remainder(index, count));
+    return elements.select(operands, b.remainder(index, count));
   }
   for (Value operand : vector.op->getOperands())
     operands.push_back(isTensor(operand)
                            ? elementAt(operand, index)
                            : Element{kernel.scalars.lookup(operand)});
-  return elementOf(vector.op, operands);
-}
-
-/// Element `which` of a few.
-Element ComputeRole::selectOf(ArrayRef<Element> elements, Value which) {
-  Element found = elements.front();
-  for (int64_t i = 1, e = elements.size(); i < e; ++i) {
-    Value isThis = in.equals(which, i);
-    found.value = b.select(isThis, elements[i].value, found.value);
-    if (found.low)
-      found.low = b.select(isThis, elements[i].low, found.low);
-  }
-  return found;
+  return elements.of(vector.op, operands);
 }
 
 /// Several elements a token, of vectors of one for each lane of every warp.
@@ -264,14 +184,14 @@ void ComputeRole::emitInterleave(InterleaveOp op) {
   bool isRepeated = llvm::all_equal(op.getInputs());
   auto at = [&](Value index) {
     Value token = b.divide(index, count);
-    SmallVector<Element> elements;
+    SmallVector<Element> ofRanks;
     for (Value input : op.getInputs().take_front(isRepeated ? 1 : count)) {
       Element mine = vectors.lookup(input).mine;
-      elements.push_back(
+      ofRanks.push_back(
           {in.shuffleFrom(mine.value, token),
            mine.low ? in.shuffleFrom(mine.low, token) : Value()});
     }
-    return selectOf(elements, b.remainder(index, count));
+    return elements.select(ofRanks, b.remainder(index, count));
   };
   vector.kind = Vector::Kind::Spread;
   int64_t parts = llvm::divideCeil(vector.length, 32);
@@ -279,7 +199,7 @@ void ComputeRole::emitInterleave(InterleaveOp op) {
     for (int64_t p = 0; p < parts; ++p)
       vector.neighbours.push_back(
           at(b.add(b.mul(lane, b.i32(parts)), b.i32(p))));
-    vector.mine = selectOf(vector.neighbours, b.remainder(warp, parts));
+    vector.mine = elements.select(vector.neighbours, b.remainder(warp, parts));
     vector.last = lastOf(op.getInputs().back());
   } else {
     vector.mine = at(spreadIndex(vector.length));
@@ -369,64 +289,39 @@ void ComputeRole::writeSpread(Value tile, Value to) {
 // Sums of gates
 //===----------------------------------------------------------------------===//
 
-/// A gate's multiple of `unit` and the rest. Sums of multiples are exact, and
-/// those of the rests, which are small, as good as f64 would make the
-/// difference of two: without the rounding errors that addPairs carries along.
-Element ComputeRole::splitAt(Element gate, double unit) {
-  // 1.5 * 2^23 units: there an f32 has steps of one.
-  Value large = b.real(b.getF32Type(), 1.5 * 8388608.0 * unit);
-  Value high = b.sub(b.add(gate.value, large), large);
-  Value low = b.sub(gate.value, high);
-  return {high, gate.low ? b.add(low, gate.low) : low};
-}
-
-/// Every warp sums all of the gates: a lane its neighbours, the lanes by
-/// shuffles. No thread waits for another warp.
-void ComputeRole::emitGateSum(GateSumOp op) {
-  Value tile = op.getGates();
-  int64_t length = tensorType(tile).getDimSize(0),
-          parts = llvm::divideCeil(length, 32);
-  // A power of two, of which an f32 holds 2^24: gates down to -1024, `length`
-  // of them.
-  double unit = double(llvm::PowerOf2Ceil(length)) / 16384.0;
-  auto sum = [&](Element x, Element y) {
-    return Element{b.add(x.value, y.value), b.add(x.low, y.low)};
-  };
-  auto select = [&](Value condition, Element x, Element y) {
-    return Element{b.select(condition, x.value, y.value),
-                   b.select(condition, x.low, y.low)};
-  };
-  auto up = [&](Element x, int64_t lanes) {
-    return Element{in.shuffleUp(x.value, lanes), in.shuffleUp(x.low, lanes)};
-  };
-  Value zero = b.real(b.getF32Type(), 0.0);
-  SmallVector<Element> sums;
-  for (int64_t p = 0; p < parts; ++p) {
-    Value index = b.add(b.mul(lane, b.i32(parts)), b.i32(p));
-    if (length < 32)
-      index = b.minimum(index, b.i32(length - 1));
-    Element gate = splitAt(elementAt(tile, index), unit);
-    if (length < 32) // further lanes add nothing
-      gate = select(b.below(lane, b.i32(length)), gate, {zero, zero});
-    sums.push_back(p ? sum(sums.back(), gate) : gate);
-  }
-  Element total = sums.back();
-  for (int64_t distance = 1; distance < 32; distance *= 2)
-    total = select(b.below(lane, b.i32(distance)), total,
-                   sum(total, up(total, distance)));
-  Element before = select(in.equals(lane, 0), {zero, zero}, up(total, 1));
+/// Every warp has all of the sums: a lane its neighbours. No thread waits for
+/// another warp.
+void ComputeRole::defineSums(Value tile, SmallVector<Element> neighbours) {
   Vector vector;
   vector.kind = Vector::Kind::Spread;
   vector.element = b.getF64Type();
-  vector.length = length;
-  Value part = b.remainder(warp, parts);
-  for (auto [p, own] : llvm::enumerate(sums)) {
-    Element all = sum(before, own);
-    vector.neighbours.push_back(all);
-    vector.mine = p ? select(in.equals(part, p), all, vector.mine) : all;
-  }
+  vector.length = tensorType(tile).getDimSize(0);
+  vector.mine = elements.select(neighbours,
+                                b.remainder(warp, neighbours.size()));
+  vector.neighbours = std::move(neighbours);
+  vectors[tile] = vector;
+}
+
+void ComputeRole::emitGateSum(GateSumOp op) {
+  Value tile = op.getGates(), result = op.getResult();
+  defineSums(result, elements.sumGates(
+                         lane, tensorType(tile).getDimSize(0),
+                         [&](Value index) { return elementAt(tile, index); }));
+  // Behind the last gate lanes have the same sum.
+  Element last = vectors[result].neighbours.back();
   Value lastLane = b.i32(31);
-  vector.last = {in.shuffleFrom(total.value, lastLane),
-                 in.shuffleFrom(total.low, lastLane)};
-  vectors[op.getResult()] = vector;
+  vectors[result].last = {in.shuffleFrom(last.value, lastLane),
+                          in.shuffleFrom(last.low, lastLane)};
+}
+
+/// Sums that were made where the gates were loaded: all that decays will need
+/// of them at once, before a product runs, beside which a load takes long.
+void ComputeRole::receiveSums(Value tile, Value from) {
+  int64_t length = tensorType(tile).getDimSize(0);
+  defineSums(tile, elements.loadNeighbours(lane, length, from));
+  auto [high, low] = in.loadPair(in.advance(from, (length - 1) * 8));
+  Vector &vector = vectors[tile];
+  vector.last = {high, low};
+  if (length == kRowsOfGroup)
+    vector.own = readOwnSums(in.advance(from, b.mul(warp, b.i32(16 * 8))));
 }

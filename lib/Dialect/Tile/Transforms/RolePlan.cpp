@@ -122,6 +122,27 @@ bool RolePlan::isMadeByLoad(Operation *op) const {
          });
 }
 
+/// Numbers of tokens alone that an element is made of, one at a time: loaded
+/// ones, and elementwise work on them.
+static bool isMadeOfLoadedVectors(Value tile) {
+  Operation *op = tile.getDefiningOp();
+  if (!op || (isTile(tile) && !isVector(tile)))
+    return false;
+  if (isa<LoadOp>(op) || isForAnyone(op))
+    return true;
+  return (isa<MaskRowsOp>(op) ||
+          OpTrait::hasElementwiseMappableTraits(op)) &&
+         llvm::all_of(op->getOperands(), isMadeOfLoadedVectors);
+}
+
+/// Sums of gates, which all else of a preparation waits for, are made by
+/// whoever loads the gates, several chunks ahead. What gates are computed of is
+/// loaded and computed there too.
+bool RolePlan::isSummedByLoad(Operation *op) const {
+  auto sum = dyn_cast<GateSumOp>(op);
+  return sum && isMadeOfLoadedVectors(sum.getGates());
+}
+
 RoleKind RolePlan::roleOf(Value value) const {
   auto it = roles.find(value.getDefiningOp());
   return it == roles.end() ? RoleKind::Anyone : it->second;
@@ -139,10 +160,11 @@ void RolePlan::assign(const TileAxes &axes) {
                    llvm::any_of(op.getResults(), [&](Value result) {
                      return axes.has(result, TileAxis::Value);
                    });
-    roles[&op] = isForAnyone(&op)    ? RoleKind::Anyone
-                 : isMadeByLoad(&op) ? RoleKind::Load
-                 : onChain           ? RoleKind::Chain
-                                     : RoleKind::Prepare;
+    bool isOfLoad = isMadeByLoad(&op) || isSummedByLoad(&op);
+    roles[&op] = isForAnyone(&op) ? RoleKind::Anyone
+                 : isOfLoad       ? RoleKind::Load
+                 : onChain        ? RoleKind::Chain
+                                  : RoleKind::Prepare;
   }
 }
 
@@ -233,6 +255,8 @@ LogicalResult RolePlan::checkMessages(std::string &reason) const {
       if (isTile(value) && isa<FloatType>(element) &&
           element.getIntOrFloatBitWidth() <= 32)
         continue;
+      if (work == &prepare && roleOf(value) == RoleKind::Load && isVector(value))
+        continue; // sums of gates, f64
       llvm::raw_string_ostream(reason)
           << "'" << value.getDefiningOp()->getName() << "' would send "
           << value.getType() << " to " << (work == &chain ? "chain" : "prepare")

@@ -66,6 +66,7 @@ private:
   void assign(const TileAxes &axes);
   RoleKind roleOf(mlir::Value value) const;
   bool isMadeByLoad(mlir::Operation *op) const;
+  bool isSummedByLoad(mlir::Operation *op) const;
   bool isRemade(mlir::Value value, RoleKind role) const;
   bool isAvailable(mlir::Value value, const RoleWork &work) const;
   void need(mlir::Value value, RoleKind role, RoleWork &work);

@@ -8,8 +8,19 @@
 using namespace mlir;
 using namespace prism::tile;
 
-/// Channel by channel: its loads, then the send. An interleave fetches what it
-/// stacks itself.
+/// A message's part, behind all that it is made of in the loop.
+static void scheduleMade(const RolePlan &plan, Operation *made,
+                         llvm::DenseSet<Operation *> &done,
+                         RoleSchedule &schedule) {
+  if (!made || made->getBlock() != scf::ForOp(plan.loop).getBody() ||
+      isForAnyone(made) || !done.insert(made).second)
+    return;
+  for (Value input : made->getOperands())
+    scheduleMade(plan, input.getDefiningOp(), done, schedule);
+  schedule.push_back({RoleStep::Compute, made});
+}
+
+/// Channel by channel: its loads, and what is made of them, then the send.
 static RoleSchedule
 scheduleLoads(const RolePlan &plan,
               llvm::function_ref<bool(const ChannelPlan &)> isOurs) {
@@ -18,15 +29,8 @@ scheduleLoads(const RolePlan &plan,
   for (auto [number, channel] : llvm::enumerate(plan.channels)) {
     if (channel.from != RoleKind::Load || !isOurs(channel))
       continue;
-    for (Value value : channel.values) {
-      Operation *made = value.getDefiningOp();
-      for (Value input : made->getOperands())
-        if (Operation *load = input.getDefiningOp<LoadOp>())
-          if (done.insert(load).second)
-            schedule.push_back({RoleStep::Compute, load});
-      if (done.insert(made).second)
-        schedule.push_back({RoleStep::Compute, made});
-    }
+    for (Value value : channel.values)
+      scheduleMade(plan, value.getDefiningOp(), done, schedule);
     schedule.push_back({RoleStep::Send, nullptr, unsigned(number)});
   }
   return schedule;

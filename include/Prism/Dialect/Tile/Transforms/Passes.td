@@ -161,8 +161,8 @@ def TileSpecializeRoles : Pass<"tile-specialize-roles", "::prism::tile::ProgramO
   let description = [{
     Every axis of every tile counts rows of the chunk, keys or values. What has
     value columns or depends on the carried state is `chain`'s, with the loads and
-    stores beside the loop; loads (and interleaves of loads) are `load`'s; the rest,
-    which is the same for all value columns and can run ahead of the state, is
+    stores beside the loop; loads (and interleaves of loads), and sums of gates that
+    are made of loaded numbers of tokens alone, are `load`'s; the rest, which is the same for all value columns and can run ahead of the state, is
     `prepare`'s. What one role makes and another needs goes through a channel: one
     for each maker and set of receivers, loads apart by keys and values; vectors go
     with keys.
@@ -172,7 +172,7 @@ def TileSpecializeRoles : Pass<"tile-specialize-roles", "::prism::tile::ProgramO
     In `chain` what needs least comes first: products of keys with the state run
     while the preparation finishes; then the next state, and outputs last. What a
     product is added to is computed beside an earlier one. In `prepare` the product
-    of a system comes first and gates are summed while it runs; then the next
+    of a system comes first and vectors are made while it runs; then the next
     product, and beside it the system and its inverse. Messages are received, and widened,
     right before their first use and released right after the last; where that is a
     product, which reads while it runs, right before its result is used.
