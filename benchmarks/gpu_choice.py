@@ -1,7 +1,7 @@
 """The suites gpu-choice and gpu-diagonal: the kernel and the number of segments that a bundle's table names, against all that it holds.
 
-usage: gpu_choice.py ROWS.json BUNDLES     the verdicts on times that the suite measured before, by the tables and predictions
-                                           of bundles that --suite gpu-choice --compile-only wrote; no GPU is needed
+usage: gpu_choice.py ROWS.json BUNDLES     the verdicts on times that a suite measured before, by the tables and predictions
+                                           of bundles that --suite NAME --compile-only wrote; no GPU is needed
 """
 
 import json
@@ -65,14 +65,19 @@ def say_prediction(row):
            f"{100 * row['largest_error']:.0f} % at most" + ("  MISSED" if row["missed"] else "")
 
 
-def recorded(rows, folder, cases):
+def is_of(row, case):
+    name = case.name + ("" if case.arrays else " bf16")
+    return "right" in row and (row["case"] == name or row["case"].startswith(name + ","))
+
+
+def recorded(rows, folder, cases, has_predictions):
     """Rows measured before, with what the bundles' tables now name and the compiler now predicts."""
     result = []
     for case in cases:
-        measured = [row for row in rows if "right" in row and row["case"].partition(" bf16")[0] == case.name]
+        measured = [row for row in rows if is_of(row, case)]
         _, entry = gpu_driver.read_entry(os.path.join(folder, case.bundle), case.entry)
         taken = gpu_predictions.Plan.of(gpu_driver.choose(entry, case.sequences, case.steps, 90), case)
-        predicted = gpu_predictions.read(folder, case)
+        predicted = gpu_predictions.read(folder, case) if has_predictions else {}
         for row in measured:
             plan = gpu_predictions.Plan.of(row, case)
             result.append({**row, "default_plan": plan == taken, "predicted_ms": predicted.get(plan)})
@@ -106,8 +111,10 @@ def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     with open(sys.argv[1], encoding="utf-8") as file:
-        rows = json.load(file)["rows"]
-    return 1 if any(row["missed"] for row in say(recorded(rows, sys.argv[2], gpu_cases.choice_cases()))) else 0
+        measured = json.load(file)
+    suite, has_predictions = measured["suite"], measured["suite"] == "gpu-choice"
+    rows = recorded(measured["rows"], sys.argv[2], gpu_cases.CASES[suite](), has_predictions)
+    return 1 if any(row["missed"] for row in say(rows, has_predictions)) else 0
 
 
 if __name__ == "__main__":

