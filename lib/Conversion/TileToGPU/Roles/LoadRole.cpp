@@ -313,10 +313,17 @@ void LoadRole::byFirstWarp(llvm::function_ref<void()> body) {
   body();
 }
 
+/// Fewer gates than lanes: the others copy and read none.
+static int64_t lengthOf(GateSumOp op) {
+  return tensorType(op.getGates()).getDimSize(0);
+}
+
 void LoadRole::copyGates(const Sums &sums) {
-  GateSumOp op = sums.op;
-  int64_t length = tensorType(op.getGates()).getDimSize(0);
+  int64_t length = lengthOf(sums.op);
   byFirstWarp([&] {
+    if (length < kLanes)
+      b.setInsertionPointToStart(
+          scf::IfOp::create(b, b.below(lane, b.i32(length))).thenBlock());
     for (int64_t p = 0; p < Elements::neighboursOf(length); ++p)
       for (size_t place = 0; place < sums.copied.size(); ++place) {
         Slice slice = Slice::of(cast<LoadOp>(sums.copied[place]));
@@ -336,7 +343,7 @@ void LoadRole::copyGates(const Sums &sums) {
 
 void LoadRole::writeSums(const Sums &sums) {
   GateSumOp op = sums.op;
-  int64_t length = tensorType(op.getGates()).getDimSize(0);
+  int64_t length = lengthOf(op);
   byFirstWarp([&] {
     auto neighbours = elements.sumGates(lane, length, [&](Value index) {
       Gate gate(sums, index);
@@ -383,7 +390,18 @@ Element LoadRole::loadedElement(LoadOp load, const Gate &gate) {
     int64_t place = copied - gate.sums.copied.begin();
     Value from = in.advance(in.advance(gate.sums.to, place * 4),
                             b.mul(gate.index, b.i32(8)));
-    return {in.load(b.getF32Type(), from, 4)};
+    Type f32 = b.getF32Type();
+    int64_t length = lengthOf(gate.sums.op);
+    if (length >= kLanes)
+      return {in.load(f32, from, 4)};
+    auto own = scf::IfOp::create(b, TypeRange(f32),
+                                 b.below(lane, b.i32(length)), true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(own.thenBlock());
+    scf::YieldOp::create(b, in.load(f32, from, 4));
+    b.setInsertionPointToStart(own.elseBlock());
+    scf::YieldOp::create(b, b.real(f32, 0.0));
+    return {own.getResult(0)};
   }
   Slice slice = Slice::of(load);
   Type type = tensorType(load.getResult()).getElementType();

@@ -162,10 +162,10 @@ def TileSpecializeRoles : Pass<"tile-specialize-roles", "::prism::tile::ProgramO
     Every axis of every tile counts rows of the chunk, keys or values. What has
     value columns or depends on the carried state is `chain`'s, with the loads and
     stores beside the loop; loads (and interleaves of loads), and sums of gates that
-    are made of loaded numbers of tokens alone, are `load`'s; the rest, which is the same for all value columns and can run ahead of the state, is
-    `prepare`'s. What one role makes and another needs goes through a channel: one
-    for each maker and set of receivers, loads apart by keys and values; vectors go
-    with keys.
+    are made of loaded numbers of tokens alone, are `load`'s; the rest, which is the
+    same for all value columns and can run ahead of the state, is `prepare`'s. What
+    one role makes and another needs goes through a channel: one for each maker and
+    set of receivers, loads apart by keys and values; vectors go with keys.
     Widening a 16-bit tile, and cheap arithmetic on vectors that are sent anyway, is
     repeated rather than sent.
 
