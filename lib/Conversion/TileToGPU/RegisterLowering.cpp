@@ -48,24 +48,30 @@ void RegisterLowering::emit(llvm::function_ref<Value()> memory) {
   emitVersions();
 }
 
+void RegisterLowering::emitVersion(Block &body, bool isWide) {
+  wide = isWide;
+  held.clear();
+  emitOps(body);
+}
+
 /// The program with wide accesses where the call's arrays are aligned so, and
-/// with single elements where they are not.
+/// with single elements where they are not. With wide ones again for one step.
 void RegisterLowering::emitVersions() {
   Block &body = kernel.getProgram().getBody().front();
   Value aligned = allAligned();
-  if (!aligned) {
-    wide = true; // with accesses of one element each
-    return emitOps(body);
+  if (!aligned) // with accesses of one element each
+    return emitVersion(body, /*isWide=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  if (hasOneStep()) {
+    auto rest = scf::IfOp::create(b, emitOneStep(body, aligned),
+                                  /*withElseRegion=*/false);
+    b.setInsertionPointToStart(rest.thenBlock());
   }
   auto choice = scf::IfOp::create(b, aligned, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  for (bool version : {true, false}) {
-    wide = version;
-    held.clear();
-    b.setInsertionPointToStart(version ? choice.thenBlock()
-                                       : choice.elseBlock());
-    emitOps(body);
-  }
+  b.setInsertionPointToStart(choice.thenBlock());
+  emitVersion(body, /*isWide=*/true);
+  b.setInsertionPointToStart(choice.elseBlock());
+  emitVersion(body, /*isWide=*/false);
 }
 
 Value RegisterLowering::localIndex(AxisKind kind, int64_t i) {
@@ -353,7 +359,7 @@ void RegisterLowering::emitOps(Block &block) {
 void RegisterLowering::emitOp(Operation *op) {
   b.setLoc(op->getLoc());
   if (auto loop = dyn_cast<scf::ForOp>(op))
-    return emitFor(loop);
+    return emitLoop(loop);
   if (auto store = dyn_cast<StoreOp>(op))
     return emitStore(store);
   if (auto load = dyn_cast<LoadOp>(op))

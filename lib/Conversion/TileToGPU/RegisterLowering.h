@@ -37,6 +37,7 @@ private:
   using Scalars = llvm::SmallVector<mlir::Value>;
 
   void emitVersions();
+  void emitVersion(mlir::Block &body, bool isWide);
   void emitOps(mlir::Block &block);
   void emitOp(mlir::Operation *op);
   void emitFor(mlir::scf::ForOp loop);
@@ -87,6 +88,27 @@ private:
   mlir::Value rowCondition(const Slice &slice, int64_t row);
   void loadRow(const Slice &slice, mlir::Value tile, int64_t row, Scalars &to);
   void storeRow(const Slice &slice, mlir::Value tile, int64_t row);
+
+  //===--------------------------------------------------------------------===//
+  // One step (RegisterOneStep.cpp)
+  //===--------------------------------------------------------------------===//
+
+  /// Has the kernel a version for calls of one step?
+  bool hasOneStep();
+  bool isCopy(mlir::scf::ForOp loop);
+  /// Emits it; returns whether the call is another one, i1.
+  mlir::Value emitOneStep(mlir::Block &body, mlir::Value aligned);
+  /// A loop, or in that version its only step.
+  void emitLoop(mlir::scf::ForOp loop);
+  void emitOnce(mlir::scf::ForOp loop);
+  /// Condition that all states of a role are there; null where it is known.
+  mlir::Value statesThere(llvm::StringRef role);
+  /// Is it a state's slice, which the version knows to be there?
+  bool isKnownThere(const Slice &slice);
+  /// Asks for the words of the states and of the only step's inputs.
+  void askForAll(mlir::Block &body);
+  bool canAskForState(tile::LoadOp op);
+  void askForState(tile::LoadOp op);
 
   //===--------------------------------------------------------------------===//
   // Loads ahead
@@ -144,7 +166,7 @@ private:
   ScalarBuilder &b;
   const RegisterPlan &plan;
   int64_t warpSize;
-  bool wide = false;
+  bool wide = false, oneStep = false;
   llvm::function_ref<mlir::Value()> memoryOfBlock;
   int64_t ringBytes = 0;
   llvm::SmallPtrSet<mlir::Operation *, 8> invariants;

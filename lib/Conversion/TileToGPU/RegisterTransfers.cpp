@@ -154,7 +154,7 @@ bool RegisterLowering::isStep(Value index) {
 /// a thread's elements of the row lie.
 Value RegisterLowering::rowCondition(const Slice &slice, int64_t row) {
   auto view = cast<ViewType>(slice.view.getType());
-  Value condition = kernel.present(slice);
+  Value condition = isKnownThere(slice) ? Value() : kernel.present(slice);
   if (!view.hasTime())
     return condition;
   bool isVector = slice.extents.size() == 1;
