@@ -138,8 +138,8 @@ StepCosts StepCosts::of(const Unit &split) {
 //===----------------------------------------------------------------------===//
 
 /// Steps of a warp follow each other, a scheduler issues for all its warps, and
-/// memory brings the bytes. A step of few warps is longer than each of the first
-/// two: what waits for a slot is late for what it waits for next.
+/// memory brings the bytes. A step of few warps is longer than each of the
+/// first two: what waits for a slot is late for what it waits for next.
 double StepCosts::timeOfLaunch(int64_t warps, int64_t steps,
                                double instructions, double bytes) const {
   double ofScheduler = std::ceil(double(warps) / double(schedulers)),

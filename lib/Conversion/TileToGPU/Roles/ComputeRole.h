@@ -82,7 +82,7 @@ struct Vector {
   Element last; ///< of a sum: its last element
   /// Of a sum: in every warp, a lane's neighbouring elements (spreadIndex).
   llvm::SmallVector<Element> neighbours;
-  std::optional<OwnSums> own; ///< of a received sum
+  std::optional<OwnSums> own;      ///< of a received sum
   mlir::Value copy, copyForPowers; ///< Spread: in shared memory, or null
   mlir::Value held; ///< Spread: where its thread keeps it, or null
 };

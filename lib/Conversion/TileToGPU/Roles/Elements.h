@@ -35,9 +35,7 @@ public:
   Element select(mlir::Value condition, Element x, Element y);
 
   /// Of a vector of sums what a lane has: its neighbouring elements, of 64 two.
-  static int64_t neighboursOf(int64_t length) {
-    return (length + 31) / 32;
-  }
+  static int64_t neighboursOf(int64_t length) { return (length + 31) / 32; }
   /// The number of one of them; beyond the end the last element's.
   mlir::Value neighbour(mlir::Value lane, int64_t length, int64_t p);
   /// The sums of gates up to each of the lane's neighbours, by a scan over the

@@ -30,8 +30,8 @@ void ComputeRole::emitVectorOp(Operation *op) {
   vector.length = tensorType(result).getDimSize(0);
   if (isSplat(result)) {
     Value scalar = splatScalar(b, op, kernel.scalars);
-    vector.mine =
-        vector.element.isF64() ? elements.splitConstant(scalar) : Element{scalar};
+    vector.mine = vector.element.isF64() ? elements.splitConstant(scalar)
+                                         : Element{scalar};
   } else if (auto sum = dyn_cast<SumColumnsOp>(op)) {
     return emitRowSums(sum);
   } else if (chain || isCheap(op) || isa<MaskRowsOp>(op)) {
@@ -187,9 +187,8 @@ void ComputeRole::emitInterleave(InterleaveOp op) {
     SmallVector<Element> ofRanks;
     for (Value input : op.getInputs().take_front(isRepeated ? 1 : count)) {
       Element mine = vectors.lookup(input).mine;
-      ofRanks.push_back(
-          {in.shuffleFrom(mine.value, token),
-           mine.low ? in.shuffleFrom(mine.low, token) : Value()});
+      ofRanks.push_back({in.shuffleFrom(mine.value, token),
+                         mine.low ? in.shuffleFrom(mine.low, token) : Value()});
     }
     return elements.select(ofRanks, b.remainder(index, count));
   };
@@ -296,8 +295,8 @@ void ComputeRole::defineSums(Value tile, SmallVector<Element> neighbours) {
   vector.kind = Vector::Kind::Spread;
   vector.element = b.getF64Type();
   vector.length = tensorType(tile).getDimSize(0);
-  vector.mine = elements.select(neighbours,
-                                b.remainder(warp, neighbours.size()));
+  vector.mine =
+      elements.select(neighbours, b.remainder(warp, neighbours.size()));
   vector.neighbours = std::move(neighbours);
   vectors[tile] = vector;
 }

@@ -130,8 +130,7 @@ static bool isMadeOfLoadedVectors(Value tile) {
     return false;
   if (isa<LoadOp>(op) || isForAnyone(op))
     return true;
-  return (isa<MaskRowsOp>(op) ||
-          OpTrait::hasElementwiseMappableTraits(op)) &&
+  return (isa<MaskRowsOp>(op) || OpTrait::hasElementwiseMappableTraits(op)) &&
          llvm::all_of(op->getOperands(), isMadeOfLoadedVectors);
 }
 
@@ -255,7 +254,8 @@ LogicalResult RolePlan::checkMessages(std::string &reason) const {
       if (isTile(value) && isa<FloatType>(element) &&
           element.getIntOrFloatBitWidth() <= 32)
         continue;
-      if (work == &prepare && roleOf(value) == RoleKind::Load && isVector(value))
+      if (work == &prepare && roleOf(value) == RoleKind::Load &&
+          isVector(value))
         continue; // sums of gates, f64
       llvm::raw_string_ostream(reason)
           << "'" << value.getDefiningOp()->getName() << "' would send "
