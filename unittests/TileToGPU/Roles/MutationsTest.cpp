@@ -106,7 +106,7 @@ const Redundant kRedundantInClusters[] = {
     {"prepare", "nvvm.barrier", 1,
      "before scratch is written: the one before the message stands between it "
      "and the last iteration's reads"},
-    {"prepare", "nvvm.bar.warp.sync", 3,
+    {"prepare", "nvvm.bar.warp.sync", 2,
      "the release of the keys, which only products and waits read; beside it"},
     {"load", "nvvm.mbarrier.try_wait.parity", 1,
      "for a slot of values; by the keys"},

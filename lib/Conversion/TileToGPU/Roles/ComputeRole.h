@@ -175,8 +175,11 @@ private:
   mlir::Value decayBetween(Element x, Element y);
   bool isMask(tile::DecayMatrixOp op) const;
   bool emitScaleOfDecay(mlir::Operation *op);
-  OwnSums readOwnSums(mlir::Value from);
-  mlir::Value writeOwnSums(const Vector &vector);
+  using ElementPair = std::array<Element, 2>;
+  Element readRowSum(mlir::Value ofWarp, int64_t i);
+  ElementPair readColumnSums(mlir::Value ofWarp, int64_t j);
+  OwnSums readOwnSums(mlir::Value ofWarp);
+  void writeOwnSums(const Vector &vector, mlir::Value ofWarp);
   void emitFactors(tile::DecayMatrixOp op);
   void emitMask(tile::DecayMatrixOp op);
   /// Of a decay around this warp's diagonal block.

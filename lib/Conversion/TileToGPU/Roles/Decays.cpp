@@ -105,60 +105,67 @@ Value ComputeRole::decayBetween(Element x, Element y) {
   return in.exp2(b.mul(difference, b.real(b.getF32Type(), kLog2E)));
 }
 
-/// From where the sums of the warp's 16 rows lie, pairs of f32.
-OwnSums ComputeRole::readOwnSums(Value from) {
+/// Of the sums of a warp's 16 rows, pairs of f32: that of one of the lane's two
+/// rows, and those of two of its columns in the diagonal block.
+Element ComputeRole::readRowSum(Value ofWarp, int64_t i) {
+  Value row = b.add(b.divide(lane, 4), b.i32(8 * i));
+  auto [high, low] = in.loadPair(in.advance(ofWarp, b.mul(row, b.i32(8))));
+  return {high, low};
+}
+
+ComputeRole::ElementPair ComputeRole::readColumnSums(Value ofWarp, int64_t j) {
+  Value column = b.add(firstColumn(), b.i32(8 * j));
+  Value pairs = in.load(VectorType::get({4}, b.getF32Type()),
+                        in.advance(ofWarp, b.mul(column, b.i32(8))), 16);
+  auto at = [&](int64_t i) -> Value {
+    return LLVM::ExtractElementOp::create(b, pairs, b.i32(i));
+  };
+  return {Element{at(0), at(1)}, Element{at(2), at(3)}};
+}
+
+/// All of them, from where they lie.
+OwnSums ComputeRole::readOwnSums(Value ofWarp) {
   OwnSums own;
-  std::tie(own.border.value, own.border.low) = in.loadPair(from);
+  std::tie(own.border.value, own.border.low) = in.loadPair(ofWarp);
   for (int64_t i : {0, 1}) {
-    Value row = b.add(b.divide(lane, 4), b.i32(8 * i));
-    std::tie(own.rows[i].value, own.rows[i].low) =
-        in.loadPair(in.advance(from, b.mul(row, b.i32(8))));
-    Value column = b.add(firstColumn(), b.i32(8 * i));
-    Value pairs = in.load(VectorType::get({4}, b.getF32Type()),
-                          in.advance(from, b.mul(column, b.i32(8))), 16);
-    for (int64_t p : {0, 1})
-      own.columns[2 * i + p] = {
-          LLVM::ExtractElementOp::create(b, pairs, b.i32(2 * p)),
-          LLVM::ExtractElementOp::create(b, pairs, b.i32(2 * p + 1))};
+    own.rows[i] = readRowSum(ofWarp, i);
+    ElementPair columns = readColumnSums(ofWarp, i);
+    llvm::copy(columns, &own.columns[2 * i]);
   }
   return own;
 }
 
-/// Puts the sums of the warp's 16 rows, of which it has all, into scratch of
-/// its own.
-Value ComputeRole::writeOwnSums(const Vector &vector) {
-  constexpr int64_t kBytes = 16 * 8;
-  Value own = in.advance(scratch(kWarpsOfGroup * kBytes, 16),
-                         b.mul(warp, b.i32(kBytes)));
+/// Puts the sums of the warp's 16 rows there; it has all.
+void ComputeRole::writeOwnSums(const Vector &vector, Value ofWarp) {
   Value ahead = b.sub(lane, b.mul(warp, b.i32(8)));
   auto isOwn = scf::IfOp::create(b, b.below(ahead, b.i32(8)));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(isOwn.thenBlock());
-  elements.storeNeighbours(vector.neighbours, ahead, kRowsOfGroup, own);
-  return own;
+  elements.storeNeighbours(vector.neighbours, ahead, kRowsOfGroup, ofWarp);
 }
 
-/// What a warp needs of its columns it puts into scratch of its own.
+/// What a warp needs of its columns it puts into scratch of its own, and of its
+/// rows where it made the sums itself.
 void ComputeRole::emitFactors(DecayMatrixOp op) {
-  constexpr int64_t kColumnBytes = kRowsOfGroup * 4;
+  constexpr int64_t kColumnBytes = kRowsOfGroup * 4, kSumBytes = 16 * 8;
+  Vector vector = vectors.lookup(op.getRows());
+  int64_t bytes = kColumnBytes + (vector.own ? 0 : kSumBytes);
+  Value mine =
+      in.advance(scratch(kWarpsOfGroup * bytes, 16), b.mul(warp, b.i32(bytes)));
+  Value ownSums = in.advance(mine, kColumnBytes);
   Value scale = columnScaleOf(op);
   if (scale)
     copyLeaves(scale);
   auto scaled = [&](Value factor, Value column) {
     return scale ? b.mul(factor, elementAt(scale, column).value) : factor;
   };
-  Vector vector = vectors.lookup(op.getRows());
-  Value firstLane = b.mul(warp, b.i32(8)), ownSums;
+  Value firstLane = b.mul(warp, b.i32(8));
   Element border;
-  if (vector.own) {
+  if (vector.own)
     border = vector.own->border;
-  } else {
-    ownSums = writeOwnSums(vector);
+  else
     border = {in.shuffleFrom(vector.neighbours[0].value, firstLane),
               in.shuffleFrom(vector.neighbours[0].low, firstLane)};
-  }
-  Value mine = in.advance(scratch(kWarpsOfGroup * kColumnBytes, 16),
-                          b.mul(warp, b.i32(kColumnBytes)));
   // This lane's two neighbours: columns to the left of the block, or in it.
   Type f32 = b.getF32Type();
   Value isLeft = b.below(lane, firstLane);
@@ -170,17 +177,26 @@ void ComputeRole::emitFactors(DecayMatrixOp op) {
     factors = LLVM::InsertElementOp::create(b, factors, factor, b.i32(p));
   }
   in.store(factors, in.advance(mine, b.mul(lane, b.i32(8))), 8);
+  if (!vector.own)
+    writeOwnSums(vector, ownSums);
   in.syncWarp();
 
-  OwnSums own = vector.own ? *vector.own : readOwnSums(ownSums);
   DecayFactors &made = decayFactors[op];
   made = {};
   made.columns = in.advance(mine, b.mul(firstColumn(), b.i32(4)));
-  for (int64_t i : {0, 1})
-    made.rows[i] = decayBetween(own.rows[i], border);
+  Element rows[2];
+  for (int64_t i : {0, 1}) {
+    rows[i] = vector.own ? vector.own->rows[i] : readRowSum(ownSums, i);
+    made.rows[i] = decayBetween(rows[i], border);
+  }
+  ElementPair columns; // of 8
   makeDiagonal(op, made, [&](int64_t i, int64_t j, int64_t p) -> Value {
+    if (i == j && p == 0)
+      columns = vector.own ? ElementPair{vector.own->columns[2 * j],
+                                         vector.own->columns[2 * j + 1]}
+                           : readColumnSums(ownSums, j);
     return scaled(
-        decayBetween(own.rows[i], own.columns[2 * j + p]),
+        decayBetween(rows[i], columns[p]),
         b.add(b.add(b.mul(warp, b.i32(16)), firstColumn()), b.i32(8 * j + p)));
   });
 }

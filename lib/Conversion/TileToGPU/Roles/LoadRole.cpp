@@ -157,9 +157,12 @@ LoadRole::Message LoadRole::emitSend(SendOp send) {
   for (const Part &part : others)
     if (part.slice.extents.size() == 2)
       copyMatrix(part);
-    else
+    else if (sumsByLoad(
+                 role)) // addresses of gates take what registers there are
       kernel.withOwnPlace(part.slice, in.opaque(b.i32(0)),
                           [&] { copyVector(part); });
+    else
+      copyVector(part);
   for (const Sums &sums : message.sums)
     copyGates(sums);
   in.commitCopies();

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A part of the role `load`. Of fewer gates than lanes the lanes beyond copy and
-// read none.
+// A part of the role `load`. Of fewer gates than lanes the lanes beyond copy
+// and read none.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +17,10 @@ using namespace prism::tile;
 using namespace prism::tiletogpu;
 
 static constexpr int64_t kLanes = 32;
+
+bool prism::tiletogpu::sumsByLoad(RoleOp role) {
+  return role.getName() == "load" && !loopOf(role).getOps<GateSumOp>().empty();
+}
 
 /// An f32 of every token, as it lies in memory.
 static bool isCopied(LoadOp load) {
@@ -154,4 +158,3 @@ Element LoadRole::loadedElement(LoadOp load, const Gate &gate) {
   });
   return {inside ? b.select(inside, loaded, b.real(type, 0.0)) : loaded};
 }
-

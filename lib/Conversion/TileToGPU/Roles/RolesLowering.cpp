@@ -113,10 +113,12 @@ void BlockEmitter::emitIdle(bool isApart) {
 
 void BlockEmitter::emit() {
   lane = b.remainder(kernel.thread(), 32);
-  // Itself, but kept: ptxas would read the thread's number anew in every
-  // stretch of code, which takes as long as a shuffle there.
-  lane = NVVM::ShflOp::create(b, b.getI32Type(), b.i32(-1), lane, lane,
-                              b.i32(31), NVVM::ShflKind::idx, UnitAttr());
+  // Where the chain waits for the preparation: itself, but kept. ptxas would
+  // read the thread's number anew in every stretch of code, which takes long
+  // beside products.
+  if (llvm::any_of(kernel.getProgram().getBody().getOps<RoleOp>(), sumsByLoad))
+    lane = NVVM::ShflOp::create(b, b.getI32Type(), b.i32(-1), lane, lane,
+                                b.i32(31), NVVM::ShflKind::idx, UnitAttr());
   // The same for all lanes, and known to be so.
   warp = NVVM::ShflOp::create(b, b.getI32Type(), b.i32(-1),
                               b.divide(kernel.thread(), 32), b.i32(0),

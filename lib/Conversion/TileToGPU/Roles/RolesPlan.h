@@ -139,6 +139,9 @@ void keepRolled(mlir::scf::ForOp loop);
 /// The one loop of a role.
 mlir::scf::ForOp loopOf(tile::RoleOp role);
 
+/// Whether gates are summed by this role, which loads them.
+bool sumsByLoad(tile::RoleOp role);
+
 /// Teams of the role `load` that take turns.
 int64_t loadTeamsOf(tile::RoleOp role);
 

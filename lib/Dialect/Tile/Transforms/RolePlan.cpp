@@ -134,7 +134,7 @@ static bool isMadeOfLoadedVectors(Value tile) {
          llvm::all_of(op->getOperands(), isMadeOfLoadedVectors);
 }
 
-/// Sums of gates, which all else of a preparation waits for, are made by
+/// Sums of gates, which all else of a preparation waits for, can be made by
 /// whoever loads the gates, several chunks ahead. What gates are computed of is
 /// loaded and computed there too.
 bool RolePlan::isSummedByLoad(Operation *op) const {
@@ -147,7 +147,7 @@ RoleKind RolePlan::roleOf(Value value) const {
   return it == roles.end() ? RoleKind::Anyone : it->second;
 }
 
-void RolePlan::assign(const TileAxes &axes) {
+void RolePlan::assign(const TileAxes &axes, bool sumsByLoad) {
   for (Operation &op : loop.getBody()->without_terminator()) {
     bool onChain = isa<StoreOp>(op) ||
                    llvm::any_of(op.getOperands(),
@@ -159,7 +159,7 @@ void RolePlan::assign(const TileAxes &axes) {
                    llvm::any_of(op.getResults(), [&](Value result) {
                      return axes.has(result, TileAxis::Value);
                    });
-    bool isOfLoad = isMadeByLoad(&op) || isSummedByLoad(&op);
+    bool isOfLoad = isMadeByLoad(&op) || (sumsByLoad && isSummedByLoad(&op));
     roles[&op] = isForAnyone(&op) ? RoleKind::Anyone
                  : isOfLoad       ? RoleKind::Load
                  : onChain        ? RoleKind::Chain
@@ -498,7 +498,7 @@ FailureOr<RolePlan> RolePlan::make(ProgramOp program,
   plan.prepareTeams = options.prepareTeams;
   plan.cluster = options.cluster;
   plan.prepareBlocks = options.prepareBlocks;
-  plan.assign(*axes);
+  plan.assign(*axes, options.sumsByLoad);
   plan.gather();
   if (failed(plan.checkMessages(reason)))
     return failure();

@@ -63,7 +63,7 @@ public:
   std::optional<unsigned> channelOf(mlir::Value value, RoleKind role) const;
 
 private:
-  void assign(const TileAxes &axes);
+  void assign(const TileAxes &axes, bool sumsByLoad);
   RoleKind roleOf(mlir::Value value) const;
   bool isMadeByLoad(mlir::Operation *op) const;
   bool isSummedByLoad(mlir::Operation *op) const;

@@ -320,7 +320,7 @@ struct SpecializeRolesPass
     std::string whyNot;
     if (failed(specializeRoles(getOperation(),
                                {slots, prepareTeams, cluster, prepareBlocks,
-                                sharedMemory, sharedMemory},
+                                sumsByLoad, sharedMemory, sharedMemory},
                                &whyNot)))
       remark::missed(
           getOperation().getLoc(),

@@ -16,22 +16,21 @@
 // CHECK-NEXT: %{{[a-z0-9_]+}}: !tile.view<1xi64> as <name = "offsets"
 // CHECK-NEXT: %[[O:arg[0-9]+]]: !tile.view<?x128xbf16> as <name = "o"
 // CHECK-NEXT: %[[FINALSTATE:arg[0-9]+]]: !tile.view<128x128xf32> as <name = "final_state"
-// CHECK: %[[KEYS:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf64>)>
+// CHECK: %[[KEYS:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>)>
 // CHECK: %[[VALUES:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64x128xbf16>)>
 // CHECK: %[[READY:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64x64xbf16>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK: tile.role "load" warps 4 {
 // CHECK: %[[LOAD:[a-z0-9_]+]] = tile.load %[[K]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK: %[[LOAD2:[a-z0-9_]+]] = tile.load %[[Q]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK: %[[LOAD3:[a-z0-9_]+]] = tile.load %[[LOGGAMMA]][%{{[a-z0-9_]+}}] : <?xf32> -> tensor<64xf32>
-// CHECK: %[[SUM:[a-z0-9_]+]] = tile.gate_sum
-// CHECK: tile.send %[[LOAD]], %[[LOAD2]], %[[SUM]] to %[[KEYS]]
+// CHECK: tile.send %[[LOAD]], %[[LOAD2]], %[[LOAD3]] to %[[KEYS]]
 // CHECK: %[[LOAD4:[a-z0-9_]+]] = tile.load %[[V]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK: tile.send %[[LOAD4]] to %[[VALUES]]
 // CHECK: tile.role "prepare" warps 4 {
 // CHECK: %[[RECEIVE:[a-z0-9_]+]]:3 = tile.receive %[[KEYS]]
 // CHECK: tile.dot %[[RECEIVE]]#1, %[[RECEIVE]]#0 transposed, %{{[a-z0-9_]+}}
-// CHECK-NOT: tile.gate_sum
 // CHECK: tile.release %[[KEYS]]
+// CHECK: tile.gate_sum %{{[a-z0-9_]+}}
 // CHECK: tile.send %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}} to %[[READY]]
 // CHECK: tile.role "chain" warps 8 {
 // CHECK: tile.load %[[INITIALSTATE]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <128x128xf32> -> tensor<128x128xf32>
@@ -130,7 +129,7 @@ tile.program @one_decay(
 // CHECK-NEXT: %{{[a-z0-9_]+}}: !tile.view<1xi64> as <name = "offsets"
 // CHECK-NEXT: %[[O:arg[0-9]+]]: !tile.view<?x128xbf16> as <name = "o"
 // CHECK-NEXT: %[[FINALSTATE:arg[0-9]+]]: !tile.view<128x128xf32> as <name = "final_state"
-// CHECK: %[[KEYS:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf64>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>)>
+// CHECK: %[[KEYS:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK: %[[VALUES:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64x128xbf16>)>
 // CHECK: %[[READY:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK: tile.role "load" warps 4 {
@@ -139,11 +138,10 @@ tile.program @one_decay(
 // CHECK: %[[LOAD3:[a-z0-9_]+]] = tile.load %[[K]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK: %[[LOAD4:[a-z0-9_]+]] = tile.load %[[Q]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK: %[[LOAD5:[a-z0-9_]+]] = tile.load %[[LOGALPHA]][%{{[a-z0-9_]+}}] : <?xf32> -> tensor<64xf32>
-// CHECK: %[[SUM:[a-z0-9_]+]] = tile.gate_sum
 // CHECK: %[[LOAD6:[a-z0-9_]+]] = tile.load %[[BETA]][%{{[a-z0-9_]+}}] : <?xf32> -> tensor<64xf32>
 // CHECK: %[[LOAD7:[a-z0-9_]+]] = tile.load %[[B]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x2xf32> -> tensor<64xf32>
 // CHECK: %[[LOAD8:[a-z0-9_]+]] = tile.load %[[B]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x2xf32> -> tensor<64xf32>
-// CHECK: tile.send %[[LOAD]], %[[LOAD2]], %[[LOAD3]], %[[LOAD4]], %[[SUM]], %[[LOAD6]], %[[LOAD7]], %[[LOAD8]] to %[[KEYS]]
+// CHECK: tile.send %[[LOAD]], %[[LOAD2]], %[[LOAD3]], %[[LOAD4]], %[[LOAD5]], %[[LOAD6]], %[[LOAD7]], %[[LOAD8]] to %[[KEYS]]
 // CHECK: %[[LOAD9:[a-z0-9_]+]] = tile.load %[[U]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK: %[[LOAD10:[a-z0-9_]+]] = tile.load %[[V]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK: %[[LOAD11:[a-z0-9_]+]] = tile.load %[[P]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x2x128xbf16> -> tensor<64x128xbf16>
@@ -152,7 +150,7 @@ tile.program @one_decay(
 // CHECK: tile.role "prepare" warps 4 {
 // CHECK: %[[RECEIVE:[a-z0-9_]+]]:8 = tile.receive %[[KEYS]]
 // CHECK: tile.dot %[[RECEIVE]]#2, %[[RECEIVE]]#2 transposed, %{{[a-z0-9_]+}}
-// CHECK-NOT: tile.gate_sum
+// CHECK: tile.gate_sum %{{[a-z0-9_]+}}
 // CHECK: tile.dot %[[RECEIVE]]#2, %[[RECEIVE]]#0 transposed, %{{[a-z0-9_]+}}
 // CHECK: tile.invert %{{[a-z0-9_]+}}
 // CHECK: tile.dot %[[RECEIVE]]#2, %[[RECEIVE]]#1 transposed, %{{[a-z0-9_]+}}

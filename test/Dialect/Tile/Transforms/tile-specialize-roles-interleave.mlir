@@ -18,7 +18,7 @@
 // CHECK-NEXT: %{{[a-z0-9_]+}}: !tile.view<1xi64> as <name = "offsets"
 // CHECK-NEXT: %[[O:arg[0-9]+]]: !tile.view<?x128xbf16> as <name = "o"
 // CHECK-NEXT: %[[FINALSTATE:arg[0-9]+]]: !tile.view<128x128xf32> as <name = "final_state"
-// CHECK: %[[KEYS:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64x128xbf16>, tensor<128x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>, tensor<64xf64>, tensor<64xf32>, tensor<128xf32>)>
+// CHECK: %[[KEYS:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64x128xbf16>, tensor<128x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>, tensor<64xf32>, tensor<128xf32>)>
 // CHECK: %[[VALUES:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<128x128xbf16>)>
 // CHECK: %[[READY:[a-z0-9_]+]] = tile.channel : <1 x{{ ?}}(tensor<128x64xbf16>, tensor<128x128xbf16>, tensor<64x64xbf16>, tensor<64x128xbf16>, tensor<128xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<128xf32>)>
 // CHECK: tile.role "load" warps 4 {
@@ -27,19 +27,19 @@
 // CHECK: %[[INTERLEAVE:[a-z0-9_]+]] = tile.interleave %[[LOAD]], %[[LOAD2]] : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<128x128xbf16>
 // CHECK: %[[LOAD3:[a-z0-9_]+]] = tile.load %[[Q]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK: %[[LOAD4:[a-z0-9_]+]] = tile.load %[[LOGALPHA]][%{{[a-z0-9_]+}}] : <?xf32> -> tensor<64xf32>
-// CHECK: %[[SUM:[a-z0-9_]+]] = tile.gate_sum
 // CHECK: %[[LOAD5:[a-z0-9_]+]] = tile.load %[[BETA]][%{{[a-z0-9_]+}}] : <?xf32> -> tensor<64xf32>
 // CHECK: %[[LOAD6:[a-z0-9_]+]] = tile.load %[[GAMMA]][%{{[a-z0-9_]+}}] : <?xf32> -> tensor<64xf32>
 // CHECK: %[[INTERLEAVE2:[a-z0-9_]+]] = tile.interleave %[[LOAD5]], %[[LOAD6]] : tensor<64xf32>, tensor<64xf32> -> tensor<128xf32>
-// CHECK: tile.send %[[LOAD]], %[[INTERLEAVE]], %[[LOAD3]], %[[LOAD4]], %[[SUM]], %[[LOAD5]], %[[INTERLEAVE2]] to %[[KEYS]]
+// CHECK: tile.send %[[LOAD]], %[[INTERLEAVE]], %[[LOAD3]], %[[LOAD4]], %[[LOAD5]], %[[INTERLEAVE2]] to %[[KEYS]]
 // CHECK: %[[LOAD7:[a-z0-9_]+]] = tile.load %[[V]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK: %[[LOAD8:[a-z0-9_]+]] = tile.load %[[W]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK: %[[INTERLEAVE3:[a-z0-9_]+]] = tile.interleave %{{[a-z0-9_]+}}, %[[LOAD8]] : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<128x128xbf16>
 // CHECK: tile.send %[[LOAD7]], %[[LOAD8]], %[[INTERLEAVE3]] to %[[VALUES]]
 // CHECK: tile.role "prepare" warps 4 {
-// CHECK: %[[RECEIVE:[a-z0-9_]+]]:7 = tile.receive %[[KEYS]]
+// CHECK: %[[RECEIVE:[a-z0-9_]+]]:6 = tile.receive %[[KEYS]]
 // CHECK: tile.dot %[[RECEIVE]]#1, %[[RECEIVE]]#1 transposed, %{{[a-z0-9_]+}}
-// CHECK: tile.interleave %{{[a-z0-9_]+}}, %[[RECEIVE]]#4 : tensor<64xf64>, tensor<64xf64> -> tensor<128xf64>
+// CHECK: %[[GATE_SUM:[a-z0-9_]+]] = tile.gate_sum %{{[a-z0-9_]+}}
+// CHECK: tile.interleave %{{[a-z0-9_]+}}, %[[GATE_SUM]] : tensor<64xf64>, tensor<64xf64> -> tensor<128xf64>
 // CHECK: tile.dot %[[RECEIVE]]#1, %[[RECEIVE]]#0 transposed, %{{[a-z0-9_]+}}
 // CHECK: tile.invert %{{[a-z0-9_]+}}
 // CHECK: tile.dot %[[RECEIVE]]#2, %[[RECEIVE]]#0 transposed, %{{[a-z0-9_]+}}
@@ -48,7 +48,7 @@
 // CHECK: tile.send %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}} to %[[READY]]
 // CHECK: tile.role "chain" warps 8 {
 // CHECK: tile.load %[[INITIALSTATE]][%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}] : <128x128xf32> -> tensor<128x128xf32>
-// CHECK: %[[RECEIVE2:[a-z0-9_]+]]:7 = tile.receive %[[KEYS]]
+// CHECK: %[[RECEIVE2:[a-z0-9_]+]]:6 = tile.receive %[[KEYS]]
 // CHECK: %[[DOT5:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#1, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
 // CHECK: %[[DOT6:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#2, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}
 // CHECK: %[[RECEIVE3:[a-z0-9_]+]]:3 = tile.receive %[[VALUES]]

@@ -98,7 +98,7 @@ tile.program @one_erase(
 // CHECK-NEXT: %[[C64:[a-z0-9_]+]] = arith.constant 64 : index
 // CHECK-NEXT: %[[LENGTH:[a-z0-9_]+]] = tile.length : index
 // CHECK-NEXT: %[[COLUMN:[a-z0-9_]+]] = tile.value_offset : index
-// CHECK-NEXT: %[[KEYS:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf64>, tensor<64xf32>)>
+// CHECK-NEXT: %[[KEYS:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK-NEXT: %[[VALUES:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64x128xbf16>)>
 // CHECK-NEXT: %[[READY:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK-NEXT: tile.role "load" warps 4 {
@@ -106,30 +106,30 @@ tile.program @one_erase(
 // CHECK-NEXT: %[[LOAD:[a-z0-9_]+]] = tile.load %[[K]][%[[T]], %[[C0]]] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK-NEXT: %[[LOAD2:[a-z0-9_]+]] = tile.load %[[Q]][%[[T]], %[[C0]]] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK-NEXT: %[[LOAD3:[a-z0-9_]+]] = tile.load %[[LOGALPHA]][%[[T]]] : <?xf32> -> tensor<64xf32>
-// CHECK-NEXT: %[[EXTF:[a-z0-9_]+]] = arith.extf %[[LOAD3]] : tensor<64xf32> to tensor<64xf64>
-// CHECK-NEXT: %[[MAXIMUMF:[a-z0-9_]+]] = arith.maximumf %[[EXTF]], %[[FLOOR]] : tensor<64xf64>
-// CHECK-NEXT: %[[GATE_SUM:[a-z0-9_]+]] = tile.gate_sum %[[MAXIMUMF]] : tensor<64xf64>
 // CHECK-NEXT: %[[LOAD4:[a-z0-9_]+]] = tile.load %[[BETA]][%[[T]]] : <?xf32> -> tensor<64xf32>
-// CHECK-NEXT: tile.send %[[LOAD]], %[[LOAD2]], %[[GATE_SUM]], %[[LOAD4]] to %[[KEYS]] : tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf64>, tensor<64xf32> to <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf64>, tensor<64xf32>)>
+// CHECK-NEXT: tile.send %[[LOAD]], %[[LOAD2]], %[[LOAD3]], %[[LOAD4]] to %[[KEYS]] : tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>, tensor<64xf32> to <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK-NEXT: %[[LOAD5:[a-z0-9_]+]] = tile.load %[[V]][%[[T]], %[[COLUMN]]] : <?x128xbf16> -> tensor<64x128xbf16>
 // CHECK-NEXT: tile.send %[[LOAD5]] to %[[VALUES]] : tensor<64x128xbf16> to <2 x{{ ?}}(tensor<64x128xbf16>)>
 // CHECK-NEXT: }
 // CHECK-NEXT: }
 // CHECK-NEXT: tile.role "prepare" warps 4 {
 // CHECK-NEXT: scf.for %[[T2:[a-z0-9]+]] = %[[C0]] to %[[LENGTH]] step %[[C64]] {
-// CHECK-NEXT: %[[RECEIVE:[a-z0-9_]+]]:4 = tile.receive %[[KEYS]] : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf64>, tensor<64xf32>)>
+// CHECK-NEXT: %[[RECEIVE:[a-z0-9_]+]]:4 = tile.receive %[[KEYS]] : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK-NEXT: %[[DOT:[a-z0-9_]+]] = tile.dot %[[RECEIVE]]#0, %[[RECEIVE]]#0 transposed, %[[NO_SCORES]] : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<64x64xf32>
-// CHECK-NEXT: %[[TRUNCF:[a-z0-9_]+]] = arith.truncf %[[RECEIVE]]#2 : tensor<64xf64> to tensor<64xf32>
+// CHECK-NEXT: %[[EXTF:[a-z0-9_]+]] = arith.extf %[[RECEIVE]]#2 : tensor<64xf32> to tensor<64xf64>
+// CHECK-NEXT: %[[MAXIMUMF:[a-z0-9_]+]] = arith.maximumf %[[EXTF]], %[[FLOOR]] : tensor<64xf64>
+// CHECK-NEXT: %[[GATE_SUM:[a-z0-9_]+]] = tile.gate_sum %[[MAXIMUMF]] : tensor<64xf64>
+// CHECK-NEXT: %[[TRUNCF:[a-z0-9_]+]] = arith.truncf %[[GATE_SUM]] : tensor<64xf64> to tensor<64xf32>
 // CHECK-NEXT: %[[EXP:[a-z0-9_]+]] = math.exp %[[TRUNCF]] : tensor<64xf32>
-// CHECK-NEXT: %[[DECAY_MATRIX:[a-z0-9_]+]] = tile.decay_matrix %[[RECEIVE]]#2 at [1], %[[RECEIVE]]#2 at [0] : tensor<64xf64>, tensor<64xf64> -> tensor<64x64xf32>
-// CHECK-NEXT: %[[SPLAT_LAST:[a-z0-9_]+]] = tile.splat_last %[[RECEIVE]]#2 : tensor<64xf64> -> tensor<64xf64>
-// CHECK-NEXT: %[[SUBF:[a-z0-9_]+]] = arith.subf %[[SPLAT_LAST]], %[[RECEIVE]]#2 : tensor<64xf64>
+// CHECK-NEXT: %[[DECAY_MATRIX:[a-z0-9_]+]] = tile.decay_matrix %[[GATE_SUM]] at [1], %[[GATE_SUM]] at [0] : tensor<64xf64>, tensor<64xf64> -> tensor<64x64xf32>
+// CHECK-NEXT: %[[SPLAT_LAST:[a-z0-9_]+]] = tile.splat_last %[[GATE_SUM]] : tensor<64xf64> -> tensor<64xf64>
+// CHECK-NEXT: %[[SUBF:[a-z0-9_]+]] = arith.subf %[[SPLAT_LAST]], %[[GATE_SUM]] : tensor<64xf64>
 // CHECK-NEXT: %[[TRUNCF2:[a-z0-9_]+]] = arith.truncf %[[SUBF]] : tensor<64xf64> to tensor<64xf32>
 // CHECK-NEXT: %[[EXP2:[a-z0-9_]+]] = math.exp %[[TRUNCF2]] : tensor<64xf32>
 // CHECK-NEXT: %[[DOT2:[a-z0-9_]+]] = tile.dot %[[RECEIVE]]#1, %[[RECEIVE]]#0 transposed, %[[NO_SCORES]] : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<64x64xf32>
 // CHECK-NEXT: %[[MULF:[a-z0-9_]+]] = arith.mulf %[[DOT]], %[[DECAY_MATRIX]] : tensor<64x64xf32>
 // CHECK-NEXT: %[[SCALE_ROWS:[a-z0-9_]+]] = tile.scale_rows %[[MULF]] by %[[RECEIVE]]#3 : tensor<64x64xf32>, tensor<64xf32>
-// CHECK-NEXT: tile.release %[[KEYS]] : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf64>, tensor<64xf32>)>
+// CHECK-NEXT: tile.release %[[KEYS]] : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK-NEXT: %[[INVERT:[a-z0-9_]+]] = tile.invert %[[SCALE_ROWS]] : tensor<64x64xf32>
 // CHECK-NEXT: %[[TRUNCF3:[a-z0-9_]+]] = arith.truncf %[[INVERT]] : tensor<64x64xf32> to tensor<64x64xbf16>
 // CHECK-NEXT: %[[MULF2:[a-z0-9_]+]] = arith.mulf %[[DOT2]], %[[DECAY_MATRIX]] : tensor<64x64xf32>
@@ -141,7 +141,7 @@ tile.program @one_erase(
 // CHECK-NEXT: %[[LOAD6:[a-z0-9_]+]] = tile.load %[[INITIALSTATE]][%[[C0]], %[[COLUMN]]] : <128x128xf32> -> tensor<128x128xf32>
 // CHECK-NEXT: %[[LOOP:[a-z0-9_]+]] = scf.for %[[T3:[a-z0-9]+]] = %[[C0]] to %[[LENGTH]] step %[[C64]] iter_args(%[[STATE:[a-z0-9]+]] = %[[LOAD6]]) -> (tensor<128x128xf32>) {
 // CHECK-NEXT: %[[TRUNCF5:[a-z0-9_]+]] = arith.truncf %[[STATE]] : tensor<128x128xf32> to tensor<128x128xbf16>
-// CHECK-NEXT: %[[RECEIVE2:[a-z0-9_]+]]:4 = tile.receive %[[KEYS]] : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf64>, tensor<64xf32>)>
+// CHECK-NEXT: %[[RECEIVE2:[a-z0-9_]+]]:4 = tile.receive %[[KEYS]] : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK-NEXT: %[[DOT3:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#0, %[[TRUNCF5]], %[[NONE]] : tensor<64x128xbf16>, tensor<128x128xbf16> -> tensor<64x128xf32>
 // CHECK-NEXT: %[[DOT4:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#1, %[[TRUNCF5]], %[[NONE]] : tensor<64x128xbf16>, tensor<128x128xbf16> -> tensor<64x128xf32>
 // CHECK-NEXT: %[[RECEIVE3:[a-z0-9_]+]]:4 = tile.receive %[[READY]] : <2 x{{ ?}}(tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>, tensor<64xf32>)>
@@ -160,7 +160,7 @@ tile.program @one_erase(
 // CHECK-NEXT: %[[SCALE_ROWS6:[a-z0-9_]+]] = tile.scale_rows %[[DOT5]] by %[[RECEIVE3]]#3 : tensor<64x128xf32>, tensor<64xf32>
 // CHECK-NEXT: %[[TRUNCF8:[a-z0-9_]+]] = arith.truncf %[[SCALE_ROWS6]] : tensor<64x128xf32> to tensor<64x128xbf16>
 // CHECK-NEXT: %[[DOT6:[a-z0-9_]+]] = tile.dot %[[RECEIVE2]]#0 transposed, %[[TRUNCF8]], %[[SCALE_ROWS5]] : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<128x128xf32>
-// CHECK-NEXT: tile.release %[[KEYS]] : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf64>, tensor<64xf32>)>
+// CHECK-NEXT: tile.release %[[KEYS]] : <2 x{{ ?}}(tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK-NEXT: %[[DOT7:[a-z0-9_]+]] = tile.dot %[[RECEIVE3]]#1, %[[TRUNCF7]], %[[SCALE_ROWS4]] : tensor<64x64xbf16>, tensor<64x128xbf16> -> tensor<64x128xf32>
 // CHECK-NEXT: tile.release %[[READY]] : <2 x{{ ?}}(tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>, tensor<64xf32>)>
 // CHECK-NEXT: tile.store %[[DOT7]], %[[O]][%[[T3]], %[[COLUMN]]] : tensor<64x128xf32>, <?x128xbf16>

@@ -161,11 +161,12 @@ def TileSpecializeRoles : Pass<"tile-specialize-roles", "::prism::tile::ProgramO
   let description = [{
     Every axis of every tile counts rows of the chunk, keys or values. What has
     value columns or depends on the carried state is `chain`'s, with the loads and
-    stores beside the loop; loads (and interleaves of loads), and sums of gates that
-    are made of loaded numbers of tokens alone, are `load`'s; the rest, which is the
-    same for all value columns and can run ahead of the state, is `prepare`'s. What
-    one role makes and another needs goes through a channel: one for each maker and
-    set of receivers, loads apart by keys and values; vectors go with keys.
+    stores beside the loop; loads (and interleaves of loads) are `load`'s; the rest,
+    which is the same for all value columns and can run ahead of the state, is
+    `prepare`'s. What one role makes and another needs goes through a channel: one
+    for each maker and set of receivers, loads apart by keys and values; vectors go
+    with keys. With `sums-by-load` sums of gates that are made of loaded numbers of
+    tokens alone are `load`'s too.
     Widening a 16-bit tile, and cheap arithmetic on vectors that are sent anyway, is
     repeated rather than sent.
 
@@ -218,6 +219,7 @@ def TileSpecializeRoles : Pass<"tile-specialize-roles", "::prism::tile::ProgramO
     Option<"prepareTeams", "prepare-teams", "int64_t", "1", "warp groups that take turns in preparing">,
     Option<"cluster", "cluster", "int64_t", "1", "blocks of values that run as a cluster and take turns in preparing">,
     Option<"prepareBlocks", "prepare-blocks", "int64_t", "0", "further blocks of the cluster that do nothing but prepare">,
+    Option<"sumsByLoad", "sums-by-load", "bool", "false", "whoever loads log-gates sums them">,
     Option<"sharedMemory", "shared-memory", "int64_t", "232448", "bytes of a block's shared memory">
   ];
 }

@@ -21,6 +21,9 @@ struct RoleOptions {
   /// Further blocks of the cluster that do nothing but prepare: then no other
   /// block does.
   int64_t prepareBlocks = 0;
+  /// Whoever loads log-gates sums them, where the preparation is what the chain
+  /// waits for.
+  bool sumsByLoad = false;
   /// Bytes of a block's shared memory.
   int64_t sharedMemory = 232448;
   /// The same of a block that only prepares.
