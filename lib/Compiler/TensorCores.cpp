@@ -301,9 +301,10 @@ static OwningOpRef<ModuleOp> splitInto(ModuleOp module,
 /// last: what is sent may leave no room for two (rwkv7). Alone, two teams that
 /// the least scratch would leave room for spill (gated_deltanet2). Two
 /// warpgroups of the chain wait for what is prepared, so gates are summed
-/// before that; others wait for the loads then. Beside a state of many keys
-/// there is one team: products of it take more registers than a thread starts
-/// with in a block of two (C7602).
+/// before that; one waits for the loads then, as do two whose values the copy
+/// engine does not bring (96 columns). Beside a state of many keys there is one
+/// team: products of it take more registers than a thread starts with in a
+/// block of two (C7602).
 static OwningOpRef<ModuleOp> splitRoles(ModuleOp module,
                                         const targetinfo::GPUInfo &gpu,
                                         std::string &whyNot) {
@@ -328,7 +329,7 @@ static OwningOpRef<ModuleOp> splitRoles(ModuleOp module,
     options.slots = kSlots;
     options.cluster = cluster;
     options.prepareTeams = hasRoom ? teams : 1;
-    options.sumsByLoad = columns > kValueColumns;
+    options.sumsByLoad = columns == kMostValueColumns;
     options.sharedMemory = gpu.sharedMemoryPerBlock -
                            tiletogpu::rolesScratchBytes(
                                columns, options.prepareTeams, keys, isLeast);
