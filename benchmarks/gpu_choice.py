@@ -70,7 +70,7 @@ def is_of(row, case):
     return "right" in row and (row["case"] == name or row["case"].startswith(name + ","))
 
 
-def recorded(rows, folder, cases, has_predictions):
+def recorded(rows, folder, cases, has_predictions=True):
     """Rows measured before, with what the bundles' tables now name and the compiler now predicts."""
     result = []
     for case in cases:

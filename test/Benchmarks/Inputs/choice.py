@@ -70,3 +70,8 @@ with tempfile.TemporaryDirectory() as folder:
     before = [{**row("x", "chunk", 64, block, 1.0, chosen=block == 128), "case": f"{case.name} bf16"} for block in (64, 128)]
     for found in gpu_choice.recorded(before, folder, [case]):
         print(f"value block {found['plan']['value_block']}: named {found['default_plan']}, predicted {found['predicted_ms']} ms")
+
+# Rows are a case's by its whole name: of two types of arrays, and of a kernel that the table does not name.
+bf16, f32 = gpu_cases.diagonal_cases()[0], next(case for case in gpu_cases.diagonal_cases() if case.io == "f32")
+for name in (f"{bf16.name} bf16", f"{bf16.name} bf16, recurrent 1 value block 64", f32.name, f"{f32.name}, recurrent 1 value block 64", f"{f32.name}x"):
+    print(name.removeprefix("hgrn 8192x1 (16,16) ") + ":", *(case.io for case in (bf16, f32) if gpu_choice.is_of({"case": name, "right": True}, case)))
