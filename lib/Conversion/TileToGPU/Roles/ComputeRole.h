@@ -64,10 +64,13 @@ struct Matrix {
   llvm::SmallVector<mlir::Value, 4> columnPowers;
 };
 
+using ElementPair = std::array<Element, 2>;
+
 /// Of a vector of sums what a lane needs for decays around its warp's diagonal
 /// block: before its 16 rows, of the lane's two rows and four columns there.
 struct OwnSums {
-  Element border, rows[2], columns[4];
+  Element border;
+  ElementPair rows, columns[2];
 };
 
 struct Vector {
@@ -175,7 +178,6 @@ private:
   mlir::Value decayBetween(Element x, Element y);
   bool isMask(tile::DecayMatrixOp op) const;
   bool emitScaleOfDecay(mlir::Operation *op);
-  using ElementPair = std::array<Element, 2>;
   Element readRowSum(mlir::Value ofWarp, int64_t i);
   ElementPair readColumnSums(mlir::Value ofWarp, int64_t j);
   OwnSums readOwnSums(mlir::Value ofWarp);

@@ -113,7 +113,7 @@ Element ComputeRole::readRowSum(Value ofWarp, int64_t i) {
   return {high, low};
 }
 
-ComputeRole::ElementPair ComputeRole::readColumnSums(Value ofWarp, int64_t j) {
+ElementPair ComputeRole::readColumnSums(Value ofWarp, int64_t j) {
   Value column = b.add(firstColumn(), b.i32(8 * j));
   Value pairs = in.load(VectorType::get({4}, b.getF32Type()),
                         in.advance(ofWarp, b.mul(column, b.i32(8))), 16);
@@ -129,8 +129,7 @@ OwnSums ComputeRole::readOwnSums(Value ofWarp) {
   std::tie(own.border.value, own.border.low) = in.loadPair(ofWarp);
   for (int64_t i : {0, 1}) {
     own.rows[i] = readRowSum(ofWarp, i);
-    ElementPair columns = readColumnSums(ofWarp, i);
-    llvm::copy(columns, &own.columns[2 * i]);
+    own.columns[i] = readColumnSums(ofWarp, i);
   }
   return own;
 }
@@ -192,9 +191,8 @@ void ComputeRole::emitFactors(DecayMatrixOp op) {
   ElementPair columns; // of 8
   makeDiagonal(op, made, [&](int64_t i, int64_t j, int64_t p) -> Value {
     if (i == j && p == 0)
-      columns = vector.own ? ElementPair{vector.own->columns[2 * j],
-                                         vector.own->columns[2 * j + 1]}
-                           : readColumnSums(ownSums, j);
+      columns =
+          vector.own ? vector.own->columns[j] : readColumnSums(ownSums, j);
     return scaled(
         decayBetween(rows[i], columns[p]),
         b.add(b.add(b.mul(warp, b.i32(16)), firstColumn()), b.i32(8 * j + p)));

@@ -14,11 +14,17 @@ using namespace prism::tiletogpu;
 // One op
 //===----------------------------------------------------------------------===//
 
+/// The pair of an f64 constant.
 Element Elements::splitConstant(Value f64) {
   Value high = b.castReal(f64, b.getF32Type());
   Value low =
       b.castReal(b.sub(f64, b.castReal(high, b.getF64Type())), b.getF32Type());
   return {high, low};
+}
+
+Element Elements::ofSplat(Operation *op, const IRMapping &scalars) {
+  Value scalar = splatScalar(b, op, scalars);
+  return scalar.getType().isF64() ? splitConstant(scalar) : Element{scalar};
 }
 
 /// Knuth's sum of two f32 with its rounding error, and the low parts.

@@ -25,8 +25,8 @@ class Elements {
 public:
   Elements(ScalarBuilder &b, Instructions &in) : b(b), in(in) {}
 
-  /// The pair of an f64 constant.
-  Element splitConstant(mlir::Value f64);
+  /// What a splat repeats.
+  Element ofSplat(mlir::Operation *op, const mlir::IRMapping &scalars);
   /// An elementwise op on one element; functions of f32 by the chip's own.
   Element of(mlir::Operation *op, llvm::ArrayRef<Element> operands);
   /// Element `which` of a few.
@@ -50,6 +50,7 @@ public:
                                             mlir::Value from);
 
 private:
+  Element splitConstant(mlir::Value f64);
   Element addPairs(Element x, Element y);
   Element maximumOfPairs(Element x, Element y);
   mlir::Value functionOf(mlir::Operation *op, mlir::ValueRange operands);

@@ -13,7 +13,6 @@ using namespace prism::tiletogpu;
 
 /// Elements of 16 bits in a piece of 16 bytes, and pieces in a row of a slab.
 static constexpr int64_t kPiece = 8, kPieces = kSlabColumns / kPiece;
-static constexpr int64_t kLanes = 32;
 
 //===----------------------------------------------------------------------===//
 // Turns

@@ -50,6 +50,8 @@ public:
   void emit();
 
 private:
+  static constexpr int64_t kLanes = 32;
+
   void emitLoop(mlir::scf::ForOp loop, int64_t teams);
   void emitIteration(mlir::scf::ForOp loop);
   struct Sums {
@@ -76,6 +78,7 @@ private:
   mlir::Value canUseMaps(llvm::ArrayRef<Part> parts);
   void copyBoxes(llvm::ArrayRef<Part> parts, mlir::Value barrier, bool arrives);
   void copyVector(const Part &part);
+  mlir::Value placeOf(const Sums &sums, mlir::Value index, int64_t place);
   Sums findSums(tile::GateSumOp op, mlir::Value to);
   void copyGates(const Sums &sums);
   void writeSums(const Sums &sums);

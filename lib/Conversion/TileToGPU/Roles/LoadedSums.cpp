@@ -7,7 +7,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../ElementOps.h"
 #include "../TileOpKinds.h"
 #include "LoadRole.h"
 #include "llvm/ADT/SetVector.h"
@@ -15,8 +14,6 @@
 using namespace mlir;
 using namespace prism::tile;
 using namespace prism::tiletogpu;
-
-static constexpr int64_t kLanes = 32;
 
 bool prism::tiletogpu::sumsByLoad(RoleOp role) {
   return role.getName() == "load" && !loopOf(role).getOps<GateSumOp>().empty();
@@ -63,6 +60,11 @@ static int64_t lengthOf(GateSumOp op) {
   return tensorType(op.getGates()).getDimSize(0);
 }
 
+/// Where of gate number `index` the load in that place was copied.
+Value LoadRole::placeOf(const Sums &sums, Value index, int64_t place) {
+  return in.advance(in.advance(sums.to, place * 4), b.mul(index, b.i32(8)));
+}
+
 void LoadRole::copyGates(const Sums &sums) {
   int64_t length = lengthOf(sums.op);
   byFirstWarp([&] {
@@ -76,9 +78,8 @@ void LoadRole::copyGates(const Sums &sums) {
           Value index = elements.neighbour(lane, length, p);
           SmallVector<Value, 3> indices = kernel.viewIndices(slice, {index});
           Value inside = kernel.elementInside(slice, indices);
-          Value to = in.advance(in.advance(sums.to, place * 4),
-                                b.mul(index, b.i32(8)));
-          in.copyAsync(to, kernel.safeAddress(slice, indices, inside), 4,
+          in.copyAsync(placeOf(sums, index, place),
+                       kernel.safeAddress(slice, indices, inside), 4,
                        inside ? b.select(inside, b.i32(4), b.i32(0))
                               : b.i32(4));
         });
@@ -109,20 +110,10 @@ Element LoadRole::elementOf(Value tile, Gate &gate) {
 }
 
 Element LoadRole::makeElement(Operation *op, Gate &gate) {
-  if (isSplat(op->getResult(0))) {
-    Value scalar = splatScalar(b, op, kernel.scalars);
-    return scalar.getType().isF64() ? elements.splitConstant(scalar)
-                                    : Element{scalar};
-  }
+  if (isSplat(op->getResult(0)))
+    return elements.ofSplat(op, kernel.scalars);
   if (auto load = dyn_cast<LoadOp>(op))
     return loadedElement(load, gate);
-  if (auto mask = dyn_cast<MaskRowsOp>(op)) {
-    Value step = b.add(b.wide(kernel.scalars.lookup(mask.getFirst())),
-                       b.wide(gate.index));
-    Element input = elementOf(mask.getInput(), gate);
-    Value zero = b.real(input.value.getType(), 0.0);
-    return {b.select(b.below(step, kernel.length()), input.value, zero)};
-  }
   auto operands = llvm::map_to_vector(
       op->getOperands(), [&](Value value) { return elementOf(value, gate); });
   return elements.of(op, operands);
@@ -132,9 +123,8 @@ Element LoadRole::makeElement(Operation *op, Gate &gate) {
 Element LoadRole::loadedElement(LoadOp load, const Gate &gate) {
   auto *copied = llvm::find(gate.sums.copied, load.getOperation());
   if (copied != gate.sums.copied.end()) {
-    int64_t place = copied - gate.sums.copied.begin();
-    Value from = in.advance(in.advance(gate.sums.to, place * 4),
-                            b.mul(gate.index, b.i32(8)));
+    Value from =
+        placeOf(gate.sums, gate.index, copied - gate.sums.copied.begin());
     Type f32 = b.getF32Type();
     int64_t length = lengthOf(gate.sums.op);
     if (length >= kLanes)

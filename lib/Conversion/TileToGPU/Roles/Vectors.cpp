@@ -1,7 +1,6 @@
 //===- Vectors.cpp - Log-gates, strengths and what is made of them --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//===----------------------------------------------------------------------===//
 
 #include "../ElementOps.h"
 #include "../TileOpKinds.h"
@@ -29,9 +28,7 @@ void ComputeRole::emitVectorOp(Operation *op) {
   vector.element = tensorType(result).getElementType();
   vector.length = tensorType(result).getDimSize(0);
   if (isSplat(result)) {
-    Value scalar = splatScalar(b, op, kernel.scalars);
-    vector.mine = vector.element.isF64() ? elements.splitConstant(scalar)
-                                         : Element{scalar};
+    vector.mine = elements.ofSplat(op, kernel.scalars);
   } else if (auto sum = dyn_cast<SumColumnsOp>(op)) {
     return emitRowSums(sum);
   } else if (chain || isCheap(op) || isa<MaskRowsOp>(op)) {

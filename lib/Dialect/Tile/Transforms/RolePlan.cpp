@@ -130,7 +130,7 @@ static bool isMadeOfLoadedVectors(Value tile) {
     return false;
   if (isa<LoadOp>(op) || isForAnyone(op))
     return true;
-  return (isa<MaskRowsOp>(op) || OpTrait::hasElementwiseMappableTraits(op)) &&
+  return OpTrait::hasElementwiseMappableTraits(op) &&
          llvm::all_of(op->getOperands(), isMadeOfLoadedVectors);
 }
 
