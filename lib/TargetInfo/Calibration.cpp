@@ -31,7 +31,10 @@ struct CalibrationShapes {
     for (auto [i, name] : llvm::enumerate(cpuWorkNames())) {
       bool isDividedBy =
           CPUWork(i) == CPUWork::Product || CPUWork(i) == CPUWork::StepUpdate;
-      level.fields.push_back({name, isDividedBy ? &someCost : &anyCost, true});
+      // Files of before waits were told apart have none.
+      bool isRequired = CPUWork(i) != CPUWork::StepWait;
+      level.fields.push_back(
+          {name, isDividedBy ? &someCost : &anyCost, isRequired});
     }
     for (StringRef name : cpuLevelNames())
       levels.fields.push_back({name, &level});
@@ -63,7 +66,8 @@ prism::targetinfo::readCalibration(StringRef text, StringRef file,
     costs.level = level.key;
     costs.cacheBytes = document->find("cache_bytes")->number;
     for (auto [i, name] : llvm::enumerate(cpuWorkNames()))
-      costs.ns[i] = level.value.find(name)->number;
+      if (const JsonNode *cost = level.value.find(name))
+        costs.ns[i] = cost->number;
   }
   return calibration;
 }

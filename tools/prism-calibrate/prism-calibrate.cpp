@@ -29,7 +29,8 @@ static cl::list<std::string>
            cl::value_desc("level,..."), cl::CommaSeparated, cl::cat(category));
 static cl::opt<unsigned>
     repeats("repeats",
-            cl::desc("runs of each kernel, of which the fastest counts"),
+            cl::desc("runs of each kernel, of which the fastest counts, before "
+                     "it is looked at whether more of them are faster"),
             cl::init(40), cl::cat(category));
 static cl::opt<bool> list("list",
                           cl::desc("print the kernels that would be timed"),
@@ -62,20 +63,32 @@ struct LevelResult {
 };
 } // namespace
 
-/// Times all kernels in turn, several times over: each sees the machine at
-/// several moments.
+/// Times all kernels in turn until turns bring nothing new: each sees the
+/// machine at several moments, and other programs come and go.
 static LogicalResult
 timeKernels(std::vector<std::unique_ptr<TimedKernel>> &kernels) {
   auto player = runtime::CpuPlayer::create(1);
   if (!player)
     return failure(fail(player.error()));
   std::vector<char> sweep(64 << 20, 0);
-  constexpr unsigned kTurns = 4;
-  for (unsigned turn = 0; turn < kTurns; ++turn)
-    for (auto &kernel : kernels)
+  constexpr unsigned kTurns = 4, kQuietTurns = 4, kMostTurns = 40;
+  constexpr double kFaster = 0.98;
+  unsigned quiet = 0;
+  for (unsigned turn = 0;
+       turn < kMostTurns && (turn < kTurns || quiet < kQuietTurns); ++turn) {
+    ++quiet;
+    for (auto &kernel : kernels) {
+      double before = kernel->nanoseconds();
       for (unsigned i = 0; i < llvm::divideCeil(repeats, kTurns) + 1; ++i)
         if (failed(kernel->run(**player, sweep)))
           return failure();
+      if (kernel->nanoseconds() < kFaster * before)
+        quiet = 0;
+    }
+  }
+  if (quiet < kQuietTurns)
+    progress("still faster at times after " + llvm::Twine(kMostTurns) +
+             " turns: other programs take turns with it");
   return success();
 }
 

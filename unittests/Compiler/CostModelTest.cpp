@@ -63,7 +63,13 @@ TEST(CostModel, CountsAStep) {
   EXPECT_EQ(counts[CPUWork::StepUpdate], 10 * 16);
   EXPECT_EQ(counts[CPUWork::Product], 10 * 16); // the second writer
   EXPECT_EQ(counts[CPUWork::Function], 10);
+  EXPECT_EQ(counts[CPUWork::StepWait], 10); // for the erase's sum
   EXPECT_EQ(counts[CPUWork::Chunk], 10);
+  work.functions = {16, 16};
+  counts = countWork(work, kStep, vectorRegisters("x86-64-v4"), 10, 1e9);
+  EXPECT_EQ(counts[CPUWork::StepWait], 10 * 3);
+  counts = countWork(work, kChunk16, vectorRegisters("x86-64-v4"), 16, 1e9);
+  EXPECT_EQ(counts[CPUWork::StepWait], 0);
 }
 
 TEST(CostModel, CountsDecaysPerKeyAsTwoProducts) {

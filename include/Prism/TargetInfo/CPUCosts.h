@@ -40,6 +40,7 @@ enum class CPUWork {
   Chunk,          // a chunk, or a step of the recurrent form
   StepRead,       // a vector of the state read in a step
   StepUpdate,     // a vector of the state updated in a step
+  StepWait,       // a sum or function of a step that the rest of it waits for
   NearByte,       // a byte of inputs and outputs that the caches hold
   FarByte,        // one from or to memory
 };

@@ -12,11 +12,12 @@ using namespace prism::tiletocpu;
 /// way ahead) will touch: rows of one head lie far apart, which the hardware's
 /// own prefetcher does not follow. An address past the end does no harm. The
 /// rows of a chunk are asked for one by one beside the rows of the carried
-/// tile's update; all at once they would wait for each other. They go to the
-/// second-level cache: its queue is longer, and the first level is full of
-/// tiles. Of a long single row each line is asked for beside the evaluation of
-/// as long a part of a row: a burst of them would fill the queue, and then
-/// nothing be under way while the row is evaluated.
+/// tile's update where that is long (all at once they would wait for each
+/// other), else when the chunk's own rows are read. They go to the second-level
+/// cache: its queue is longer, and the first level is full of tiles. Of a long
+/// single row each line is asked for beside the evaluation of as long a part of
+/// a row: a burst of them would fill the queue, and then nothing be under way
+/// while the row is evaluated.
 void Emitter::prefetchNext(const Slice &slice, RankedTensorType type,
                            bool write) {
   constexpr int64_t kLeastRowsAhead = 8, kLongRow = 1024;
@@ -56,6 +57,17 @@ void Emitter::emitPendingPrefetches(Value row, int64_t numRows, int64_t rows) {
     Value first = mul(arith::DivUIOp::create(b, row, c(numRows)), c(share));
     loop(0, share, 1, [&](Value i) { emitPrefetch(prefetch, add(first, i)); });
   }
+}
+
+/// What no tile was long enough to be asked for beside is asked for at once,
+/// where the chunk's own rows are read.
+void Emitter::flushPrefetches() {
+  for (const Prefetch &prefetch : pendingPrefetches) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(prefetch.pointer);
+    loop(0, prefetch.rows, 1, [&](Value row) { emitPrefetch(prefetch, row); });
+  }
+  pendingPrefetches.clear();
 }
 
 /// Where a row that a later store of the block writes will lie next time, if

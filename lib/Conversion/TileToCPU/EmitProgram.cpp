@@ -458,7 +458,7 @@ void Emitter::emitYield(scf::ForOp loopOp) {
     if (tile.buffer >= 0 && !tile.yieldInPlace)
       copy(plan.buffer(tile.temporary), plan.buffer(tile.buffer));
   b.setLoc(yield.getLoc());
-  pendingPrefetches.clear();
+  flushPrefetches();
   flushRowPrefetches();
   if (!scalars.empty())
     scf::YieldOp::create(b, scalars);

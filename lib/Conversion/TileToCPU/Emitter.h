@@ -126,6 +126,7 @@ private:
                     bool write);
   void emitPrefetch(const Prefetch &prefetch, mlir::Value row);
   void emitPendingPrefetches(mlir::Value row, int64_t numRows, int64_t rows);
+  void flushPrefetches();
   void prefetchStores(mlir::Block *block);
   void emitRowPrefetches(mlir::RankedTensorType type, const RegisterTile &tile);
   void flushRowPrefetches();

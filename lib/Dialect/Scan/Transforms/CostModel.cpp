@@ -178,6 +178,7 @@ CPUCounts Counter::step() {
   int64_t written = work.erases + work.writers;
   add(CPUWork::StepRead, (work.erases + work.reads) * state);
   add(CPUWork::StepUpdate, state);
+  add(CPUWork::StepWait, work.erases);
   if (written > 1)
     add(CPUWork::Product, (written - 1) * state);
   if (work.decay == ChainWork::Decay::key) {
@@ -202,6 +203,8 @@ static CPUCounts beside(const ScanWork &work, int64_t lanes, int64_t steps) {
     counts[CPUWork::Function] += rows(extent);
   for (int64_t extent : work.conversions)
     counts[CPUWork::Elementwise] += rows(extent);
+  if (steps == 1)
+    counts[CPUWork::StepWait] += work.functions.size();
   if (steps > 1) {
     counts[CPUWork::Function] += steps * work.numberFunctions;
     counts[CPUWork::Elementwise] += steps * work.numberOps;
