@@ -112,6 +112,26 @@ Value Emitter::loadOne(const Slice &slice, Type element) {
   return branch.getResult(0);
 }
 
+/// Whether rows lie so far apart that they would drive each other out of the
+/// first-level cache, whose sets repeat every 4096 bytes: with many heads,
+/// powers of two among heads and extents make such strides. i1; null where
+/// there are too few rows for it.
+Value Emitter::rowsShareSets(const Slice &slice, RankedTensorType type) {
+  constexpr int64_t kSetsBytes = 4096, kManyRows = 16, kSomeRows = 8,
+                    kLongRow = 512;
+  int64_t rows = rowsOf(type),
+          width = slice.element.getIntOrFloatBitWidth() / 8, period = 0;
+  if (rows >= kManyRows)
+    period = kSetsBytes / 2;
+  else if (rows >= kSomeRows && columnsOf(type) * width >= kLongRow)
+    period = kSetsBytes;
+  if (!period)
+    return {};
+  Value rest = arith::AndIOp::create(b, mul(slice.rowStride, c(width)),
+                                     c(period - 1));
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rest, c(0));
+}
+
 void Emitter::emitLoad(tile::LoadOp load) {
   RankedTensorType type = tileType(load.getResult());
   Slice slice =
@@ -129,6 +149,9 @@ void Emitter::emitLoad(tile::LoadOp load) {
     return copyIn(slice, scratch, type);
   Value whole = arith::AndIOp::create(b, rowExists(slice, c(0)),
                                       rowExists(slice, c(rowsOf(type) - 1)));
+  if (Value shares = rowsShareSets(slice, type))
+    whole = arith::SelectOp::create(
+        b, shares, arith::ConstantOp::create(b, b.getBoolAttr(false)), whole);
   auto branch =
       scf::IfOp::create(b, TypeRange{ptr, i64}, whole, /*withElseRegion=*/true);
   {

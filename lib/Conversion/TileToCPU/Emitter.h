@@ -120,6 +120,7 @@ private:
   void storeEdge(const Slice &slice, const RegisterTile &tile,
                  mlir::ValueRange values, mlir::RankedTensorType type);
   mlir::Value rowExists(const Slice &slice, mlir::Value row);
+  mlir::Value rowsShareSets(const Slice &slice, mlir::RankedTensorType type);
 
   // EmitPrefetches.cpp: rows that are asked for ahead of their use.
   void prefetchNext(const Slice &slice, mlir::RankedTensorType type,
