@@ -227,6 +227,11 @@ TEST(CostModel, StepsWhereChunksWouldHangOver) {
   EXPECT_EQ(stepsUpTo(write16(), 16, costs), INT64_MAX);
   costs = costsOf({{CPUWork::StateVector, 0.5}, {CPUWork::StepUpdate, 1}});
   EXPECT_EQ(stepsUpTo(write16(), 16, costs), 0);
+  // For any length only where they are clearly better: 16 against 16.5, 17.5.
+  costs = costsOf({{CPUWork::StateVector, 16.5}, {CPUWork::StepUpdate, 1}});
+  EXPECT_EQ(stepsUpTo(write16(), 16, costs), 16 * 16);
+  costs = costsOf({{CPUWork::StateVector, 17.5}, {CPUWork::StepUpdate, 1}});
+  EXPECT_EQ(stepsUpTo(write16(), 16, costs), INT64_MAX);
 }
 
 TEST(CostModel, ValueBlocksAreAboutTheSame) {

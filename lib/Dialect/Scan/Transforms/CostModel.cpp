@@ -289,17 +289,20 @@ int64_t prism::scan::stepsUpTo(const ScanWork &work, int64_t chunk,
   PlanShape stepped{Schedule::recurrent, 1, steppedBlock(work)};
   // What stepping loses to chunks at a length, on the level where it loses
   // most, less what chunks lose to stepping.
-  auto loss = [&](int64_t steps) {
+  auto loss = [&](int64_t steps, double margin = 1) {
     double ofChunks = 1, ofSteps = 1;
     for (const CPUCosts &costs : levels) {
       double a = predictStep(work, chunked, costs, steps),
-             b = predictStep(work, stepped, costs, steps);
+             b = margin * predictStep(work, stepped, costs, steps);
       ofChunks = std::max(ofChunks, a / b);
       ofSteps = std::max(ofSteps, b / a);
     }
     return ofSteps - ofChunks;
   };
-  if (loss(work.steps) <= 0)
+  // Of small states, where the two are close, steps are predicted too fast more
+  // often than too slow: what they wait for is known less well.
+  constexpr double kGainOfSteps = 1.06;
+  if (loss(work.steps, kGainOfSteps) <= 0)
     return std::numeric_limits<int64_t>::max();
   // Chunks that hang over the end make it go up and down: the length with the
   // least sum of losses over all lengths.
