@@ -37,9 +37,9 @@ static cl::opt<bool> list("list",
                           cl::cat(category));
 
 static constexpr const char *overview =
-    R"(Measures what the CPU kernels' work costs on one core of this machine: about a
-hundred small kernels are compiled and timed for each level, a quarter of a minute
-each. Other programs should rest meanwhile.
+    R"(Measures what the CPU kernels' work costs on one core of this machine: some
+140 small kernels are compiled and timed for each level, in half a minute to a
+minute each: until none becomes faster. Other programs should rest meanwhile.
 
   prism-calibrate -o cpu.json
   prism-compile MODEL.json --calibration=cpu.json
