@@ -95,6 +95,7 @@ static std::optional<Split> describeSplit(const Unit &unit,
   Split split;
   split.mapColumns =
       programOf(unit.before.front()).getValues() - programOf(unit).getValues();
+  split.foldsMaps = unit.foldsMaps();
   split.always = unit.segments;
   if (!split.always)
     split.ranges = KernelChoice(schedule).segmentRanges();

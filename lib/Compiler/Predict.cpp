@@ -131,6 +131,10 @@ static LaunchWork describeLaunch(const Unit &unit) {
   part.chunk = program.getChunk();
   part.blocks = program.getValueBlocks();
   part.elements = elementsOfState(program);
+  for (auto fold : program.getBody().getOps<tile::FoldMapsOp>()) {
+    part.foldsMaps = true;
+    part.launch.foldBytes = 4.0 * fold.getResult().getType().getNumElements();
+  }
   countBytes(program, part);
   if (unit.roles)
     countRoles(programIn(*unit.roles), part);
@@ -165,6 +169,8 @@ std::optional<Prediction> Prediction::of(const Unit &unit) {
   LaunchWork &part = prediction.parts.front();
   if (tile::knowsMaps(whole))
     part.blocks = llvm::divideCeil(whole.getValues(), maps.getValueBlock());
+  if (unit.foldsMaps())
+    return prediction;
   bool isDiagonal = maps.getValues() == whole.getValues() + 1;
   prediction.parts[1].launch.kind =
       isDiagonal ? GPULaunch::Kind::Diagonals : GPULaunch::Kind::Matrices;
@@ -187,6 +193,7 @@ SmallVector<GPULaunch> Prediction::launches(int64_t steps, int64_t heads,
                        llvm::divideCeil(part.blocks, part.cluster - apart);
     launch.iterations =
         double(isScan ? segments - 1 : llvm::divideCeil(chunks, cuts));
+    launch.folds = part.foldsMaps ? double(segments - 1) : 0;
     int64_t atOnce = std::max<int64_t>(gpu.clustersAtOnce(part.cluster), 1);
     launch.waves = double(llvm::divideCeil(clusters, atOnce));
     launch.share = std::min(1.0, double(clusters * part.cluster) /

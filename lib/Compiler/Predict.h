@@ -15,8 +15,9 @@ struct LaunchWork {
   targetinfo::GPULaunch launch; ///< kind, work and who prepares
   tile::SegmentItems items = tile::SegmentItems::None;
   int64_t chunk = 1;
-  int64_t blocks = 1;  ///< of values of a sequence and head that take steps
-  int64_t cluster = 1; ///< blocks of one, with those that only prepare
+  int64_t blocks = 1;     ///< of values of a sequence and head that take steps
+  int64_t cluster = 1;    ///< blocks of one, with those that only prepare
+  bool foldsMaps = false; ///< of the segments before a block's
   double bytesOfStep = 0, bytesOfSequence = 0, elements = 0; ///< a head's
 };
 

@@ -87,15 +87,21 @@ bool prism::splitsElementwise(const Unit &unit) {
   return tile::hasElementwiseMaps(programOf(unit));
 }
 
-std::optional<Unit> prism::splitUnit(const Unit &unit, const Unit &wide,
-                                     std::string &whyNot) {
-  int64_t columns = combineColumns(unit.target);
-  auto programs = tile::splitSequence(programOf(unit), columns, whyNot);
+/// A way to split: with a launch that combines the maps, or without.
+static std::optional<Unit> splitInto(const Unit &unit, const Unit &wide,
+                                     bool foldsMaps, std::string &whyNot) {
+  tile::SplitOptions options{combineColumns(unit.target), foldsMaps};
+  auto programs = tile::splitSequence(programOf(unit), options, whyNot);
   if (failed(programs))
     return std::nullopt;
-  auto widePrograms = tile::splitSequence(programOf(wide), columns, whyNot);
+  auto widePrograms = tile::splitSequence(programOf(wide), options, whyNot);
   if (failed(widePrograms))
     return std::nullopt;
+  for (tile::SplitPrograms *made : {&*programs, &*widePrograms})
+    if (!made->whyNotFolded.empty()) {
+      whyNot = made->whyNotFolded;
+      return std::nullopt;
+    }
   // Where no system is solved a block of twice the columns takes less than
   // twice as long: it loads keys and queries once for both halves.
   bool isWide = !solves(programOf(unit));
@@ -104,18 +110,37 @@ std::optional<Unit> prism::splitUnit(const Unit &unit, const Unit &wide,
                    : partOf(unit, unit, std::move(programs->segments), "");
   split.before.push_back(
       partOf(unit, unit, std::move(widePrograms->maps), "_maps"));
-  split.before.push_back(
-      partOf(unit, unit, std::move(programs->combine), "_combine"));
-  for (const Unit *part : {&split.before[0], &split.before[1], &split})
-    if (!part->module) {
-      whyNot = "a launch of it is no valid program";
-      return std::nullopt;
-    }
+  if (programs->combine)
+    split.before.push_back(
+        partOf(unit, unit, std::move(programs->combine), "_combine"));
+  bool areValid = bool(split.module);
+  for (const Unit &before : split.before)
+    areValid &= bool(before.module);
+  if (!areValid) {
+    whyNot = "a launch of it is no valid program";
+    return std::nullopt;
+  }
   if (!unit.roles)
     return split;
-  whyNot = whyNotCombined(split.before[1]);
+  whyNot = foldsMaps ? "" : whyNotCombined(split.before[1]);
   if (whyNot.empty() && addRoles(split.before[0], "maps", whyNot) &&
       addRoles(split, "segments", whyNot))
     return split;
   return std::nullopt;
+}
+
+std::optional<Unit> prism::splitUnit(const Unit &unit, const Unit &wide,
+                                     std::string &whyNot) {
+  // Accumulators fold maps; there is no other code for it.
+  std::string whyNotFolded;
+  if (unit.roles)
+    if (auto split = splitInto(unit, wide, /*foldsMaps=*/true, whyNotFolded))
+      return split;
+  auto split = splitInto(unit, wide, /*foldsMaps=*/false, whyNot);
+  if (split && unit.roles)
+    split->remarks.push_back(
+        {"segments that fold maps", "the states at the segments' starts are a "
+                                    "launch of their own: " +
+                                        whyNotFolded});
+  return split;
 }

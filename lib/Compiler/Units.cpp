@@ -279,7 +279,8 @@ static LogicalResult place(std::optional<Unit> split, const std::string &whyNot,
   }
   if (segments > 1) {
     split->segments = segments;
-    split->remarks = std::move(units.front().remarks);
+    split->remarks.insert(split->remarks.begin(), units.front().remarks.begin(),
+                          units.front().remarks.end());
     units.clear();
   }
   units.push_back(std::move(*split));

@@ -29,6 +29,10 @@ static constexpr GPUCosts h200 = {
     /*matrixHead=*/0.2772,
     /*diagonalStep=*/1.126,
     /*diagonalHead=*/0.1376,
+    // Predicted, not yet measured: a wait for memory, and 80 KB/us of each
+    // multiprocessor from the L2 cache.
+    /*foldStart=*/0.7,
+    /*foldBytes=*/8e4,
     /*stepsStart=*/2.341,
     /*step=*/0.3211,
     /*stepElement=*/4.503e-05};
@@ -54,13 +58,24 @@ static double timeOfChunk(const GPUCosts &costs, const GPULaunch &launch) {
          (1 + costs.crowded * launch.share);
 }
 
+/// Before the first chunk of a wave. Segments follow each other in a launch:
+/// the last wave has the last one, which folds most.
+static double timeOfFolds(const GPUCosts &costs, const GPULaunch &launch) {
+  if (launch.folds <= 0)
+    return 0;
+  double last =
+      costs.foldStart + launch.folds * launch.foldBytes / costs.foldBytes;
+  return last * (launch.waves + 1) / 2;
+}
+
 static std::optional<double> predictLaunch(const GPUCosts &costs,
                                            const GPUInfo &gpu,
                                            const GPULaunch &launch) {
   double memory = launch.bytes / costs.bytes, n = launch.iterations;
   switch (launch.kind) {
   case GPULaunch::Kind::Roles: {
-    double work = launch.waves * (n * timeOfChunk(costs, launch) + costs.wave);
+    double work = launch.waves * (n * timeOfChunk(costs, launch) + costs.wave) +
+                  timeOfFolds(costs, launch);
     return costs.start + std::pow(std::pow(work, costs.overlap) +
                                       std::pow(memory, costs.overlap),
                                   1 / costs.overlap);

@@ -88,6 +88,42 @@ TEST(PredictLaunches, StatesOfSegmentsHaveAFloor) {
   EXPECT_NEAR(*predictLaunches(costs, hopper(), launch), 56, 1e-6);
 }
 
+/// Of the maps before it a wave's last segment folds most; of several waves
+/// each has as many more as the one before.
+TEST(PredictLaunches, SegmentsFoldMaps) {
+  GPUCosts costs = simple();
+  costs.foldStart = 3;
+  costs.foldBytes = 1e3;
+  GPULaunch launch = roles(10);
+  launch.folds = 7;
+  launch.foldBytes = 1e3;
+  EXPECT_NEAR(*predictLaunches(costs, hopper(), launch), 30, 1e-6);
+  launch.waves = 3;
+  EXPECT_NEAR(*predictLaunches(costs, hopper(), launch), 80, 1e-6);
+  launch.folds = 0;
+  EXPECT_NEAR(*predictLaunches(costs, hopper(), launch), 60, 1e-6);
+}
+
+TEST(Prediction, FoldedMapsAreNoLaunch) {
+  test::GpuUnits model("retnet", 16);
+  const Unit *unit = model.find(0, 0, /*isSplit=*/true);
+  ASSERT_TRUE(unit);
+  EXPECT_TRUE(unit->foldsMaps());
+  auto prediction = Prediction::of(*unit);
+  ASSERT_TRUE(prediction);
+  auto launches = prediction->launches(8192, 16, 8);
+  ASSERT_EQ(launches.size(), 2u);
+  EXPECT_EQ(launches[0].waves, 1); // blocks of M, which is known, take no steps
+  EXPECT_EQ(launches[0].folds, 0);
+  EXPECT_EQ(launches[1].folds, 7);
+  EXPECT_EQ(launches[1].foldBytes, 128 * 128 * 4);
+  test::GpuUnits other("deltanet", 16);
+  unit = other.find(0, 0, /*isSplit=*/true);
+  ASSERT_TRUE(unit);
+  EXPECT_FALSE(unit->foldsMaps());
+  EXPECT_EQ(Prediction::of(*unit)->launches(8192, 16, 8).size(), 3u);
+}
+
 TEST(PredictLaunches, WhatWasNotMeasuredHasNoTime) {
   GPULaunch launch;
   launch.iterations = 1;

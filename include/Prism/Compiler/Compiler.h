@@ -87,6 +87,8 @@ struct Unit {
   std::optional<int64_t> segments = std::nullopt;
 
   bool isSplit() const { return !before.empty(); }
+  /// Whether segments fold the maps before them: none combines them first.
+  bool foldsMaps() const { return before.size() == 1; }
   /// Thread blocks that only prepare, beside those of a head's values.
   int64_t prepareBlocks() const {
     return std::max<int64_t>(0, plan.getPrepareBlocks());

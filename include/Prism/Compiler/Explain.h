@@ -54,6 +54,7 @@ struct Limit {
 /// How sequences are cut into segments, and when.
 struct Split {
   int64_t mapColumns = 0;
+  bool foldsMaps = false; // each segment, as it starts
   std::optional<int64_t> always;
   std::vector<SegmentRange> ranges;
 };

@@ -60,6 +60,9 @@ struct GPULaunch {
   double heads = 0;      ///< sequences x value heads
   double elements = 0;   ///< Steps: of all states
   double bytes = 0;      ///< from and to memory
+  /// Roles: maps that the last segment folds before its first chunk, and the
+  /// bytes that a block reads of each.
+  double folds = 0, foldBytes = 0;
 };
 
 /// What a launch's time is made of, in microseconds.
@@ -80,6 +83,9 @@ struct GPUCosts {
   double scanStart = 0; ///< a launch that steps from segment to segment
   /// Such a step, at least and for each head.
   double matrixStep = 0, matrixHead = 0, diagonalStep = 0, diagonalHead = 0;
+  /// A segment that folds maps before it: once, and bytes of them that a
+  /// multiprocessor reads from the L2 cache in one.
+  double foldStart = 0, foldBytes = 1;
   double stepsStart = 0; ///< a launch that steps with the state in registers
   /// Such a step where one block is alone, and an element of the states for
   /// each that a multiprocessor has; both together their hypotenuse.

@@ -56,15 +56,18 @@ std::string explain::rolesInWords(const Plan &plan) {
 }
 
 std::string explain::splitInWords(const Split &split) {
-  if (split.mapColumns == 0)
-    return "sequences split into segments: their maps at once (M is a factor "
-           "for each element of the state), the state at each start, then all "
-           "segments at once";
-  return formatv("sequences split into segments: their maps at once ({0}{1}), "
-                 "the state at each start, then all segments at once",
-                 split.mapColumns,
-                 split.mapColumns == 1 ? " more value column, M is diagonal"
-                                       : " more value columns, those of M");
+  std::string map =
+      split.mapColumns == 0 ? "M is a factor for each element of the state"
+      : split.mapColumns == 1
+          ? "1 more value column, M is diagonal"
+          : formatv("{0} more value columns, those of M", split.mapColumns)
+                .str();
+  const char *then = split.foldsMaps
+                         ? "then all segments at once, each of which starts by "
+                           "folding the maps before it: 2 launches"
+                         : "the state at each start, then all segments at once";
+  return formatv("sequences split into segments: their maps at once ({0}), {1}",
+                 map, then);
 }
 
 std::string explain::stepsInWords(const SegmentRange &range) {

@@ -228,9 +228,9 @@ KernelBuilder::Access KernelBuilder::locate(unsigned i, const Item &item,
       advance(own(firstRow));
       time = stride;
     } else if (isIntermediate && letter == 's') {
-      if (item.segment)
+      if (item.segment && !view.hasTime())
         advance(item.segment);
-      time = stride; // of a scan
+      time = stride; // of all segments
     } else {
       features.push_back(stride);
     }
@@ -327,6 +327,15 @@ Value KernelBuilder::addressOf(const Slice &slice, ValueRange indices) {
     offset = offset ? b.add(offset, step) : step;
   }
   return LLVM::GEPOp::create(b, access.pointer.getType(), view.getElementType(),
+                             access.pointer, ArrayRef<LLVM::GEPArg>{offset});
+}
+
+Value KernelBuilder::addressOfSlab(Value map, Value segment, Value slab) {
+  const Access &access = accesses[cast<BlockArgument>(map).getArgNumber()];
+  Value offset = b.mul(slab, access.strides[segment ? 1 : 0]);
+  if (segment)
+    offset = b.add(offset, b.mul(segment, access.strides[0]));
+  return LLVM::GEPOp::create(b, access.pointer.getType(), b.getF32Type(),
                              access.pointer, ArrayRef<LLVM::GEPArg>{offset});
 }
 

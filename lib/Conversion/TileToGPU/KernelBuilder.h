@@ -97,6 +97,8 @@ public:
   mlir::Value thread() const { return threadId; }
   mlir::Value block() const { return blockId; }
   mlir::Value length() const { return steps; }
+  /// Which of its sequence's segments the item is, i64; null where it is none.
+  mlir::Value segment() const { return item.segment; }
   /// Whether sequences share a batch row, i1; null where they never do.
   mlir::Value packed() const { return isPacked; }
   tile::ProgramOp getProgram() const { return program; }
@@ -126,6 +128,10 @@ public:
   /// the same (if the argument is there at all).
   mlir::Value safeAddress(const Slice &slice, mlir::ValueRange indices,
                           mlir::Value inside);
+  /// Where a slab of an array of maps begins (tile.store_map): of a segment,
+  /// i64, or, where that is null, of the item's own.
+  mlir::Value addressOfSlab(mlir::Value map, mlir::Value segment,
+                            mlir::Value slab);
   /// Elements from one step's row to the next one's, i64: negative in reverse.
   /// The view has time.
   mlir::Value stepStride(const Slice &slice);

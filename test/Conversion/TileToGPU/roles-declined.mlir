@@ -806,3 +806,43 @@ tile.program @rows_of_two_arrays(
   }
   tile.return
 }
+
+// -----
+
+// Maps of segments lie as the chain holds states.
+// expected-error @+1 {{has roles that there is no code for: a role other than 'chain' has maps of segments}}
+tile.program @folds_in_loads(
+    %k: !tile.view<?x64xbf16> as <name = "k", axes = "btk", heads = 0, role = "input", optional = false>,
+    %v: !tile.view<?x64xbf16> as <name = "v", axes = "btv", heads = 0, role = "input", optional = false>,
+    %final: !tile.view<64x64xf32> as <name = "final_state", axes = "nkv", heads = 0, role = "final_state", optional = true>,
+    %map: !tile.view<?x5x1024xf32> as <name = "segment_map", axes = "nhskv", heads = 1, role = "intermediate", optional = false>)
+    heads 1 values 64 block 64 chunk 64 segments all {
+  %none = arith.constant dense<0.0> : tensor<64x64xf32>
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %length = tile.length : index
+  %column = tile.value_offset : index
+  %keys = tile.channel : <2 x (tensor<64x64xbf16>)>
+  %values = tile.channel : <2 x (tensor<64x64xbf16>)>
+  tile.role "load" warps 4 {
+    %start = tile.fold_maps %map[%column] factors 64 into %none : <?x5x1024xf32>, tensor<64x64xf32>
+    scf.for %t = %c0 to %length step %c64 {
+      %kt = tile.load %k[%t, %c0] : <?x64xbf16> -> tensor<64x64xbf16>
+      tile.send %kt to %keys : tensor<64x64xbf16> to !tile.channel<2 x (tensor<64x64xbf16>)>
+      %vt = tile.load %v[%t, %column] : <?x64xbf16> -> tensor<64x64xbf16>
+      tile.send %vt to %values : tensor<64x64xbf16> to !tile.channel<2 x (tensor<64x64xbf16>)>
+    }
+  }
+  tile.role "chain" warps 4 {
+    %end = scf.for %t = %c0 to %length step %c64 iter_args(%state = %none) -> (tensor<64x64xf32>) {
+      %kt = tile.receive %keys : !tile.channel<2 x (tensor<64x64xbf16>)>
+      %vt = tile.receive %values : !tile.channel<2 x (tensor<64x64xbf16>)>
+      %next = tile.dot %kt transposed, %vt, %state : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+      tile.release %values : !tile.channel<2 x (tensor<64x64xbf16>)>
+      tile.release %keys : !tile.channel<2 x (tensor<64x64xbf16>)>
+      scf.yield %next : tensor<64x64xf32>
+    }
+    tile.store %end, %final[%c0, %column] : tensor<64x64xf32>, <64x64xf32>
+  }
+  tile.return
+}

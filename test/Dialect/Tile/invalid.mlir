@@ -525,3 +525,63 @@ func.func @initial_type(%a: tensor<8xf32>) {
   %0 = tile.initial_response 0 by(%a) to(%a) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf64>
   return
 }
+
+// -----
+
+tile.program @store_of_all(
+    %map: !tile.view<2x128xf32> as <name = "map", axes = "nhskv", heads = 1, role = "intermediate", optional = false>)
+    heads 1 values 16 block 16 chunk 8 segments all {
+  %column = tile.value_offset : index
+  %tile = arith.constant dense<0.0> : tensor<8x16xf32>
+  // expected-error @+1 {{'tile.store_map' op stands in programs of segments inner}}
+  tile.store_map %tile, %map[%column] : tensor<8x16xf32>, <2x128xf32>
+  tile.return
+}
+
+// -----
+
+tile.program @fold_of_inner(
+    %map: !tile.view<?x2x128xf32> as <name = "map", axes = "nhskv", heads = 1, role = "intermediate", optional = false>)
+    heads 1 values 16 block 16 chunk 8 segments inner {
+  %column = tile.value_offset : index
+  %tile = arith.constant dense<0.0> : tensor<8x16xf32>
+  // expected-error @+1 {{'tile.fold_maps' op stands in programs of segments all}}
+  %0 = tile.fold_maps %map[%column] factors 16 into %tile : <?x2x128xf32>, tensor<8x16xf32>
+  tile.return
+}
+
+// -----
+
+tile.program @slabs_of_others(
+    %map: !tile.view<2x64xf32> as <name = "map", axes = "nhskv", heads = 1, role = "intermediate", optional = false>)
+    heads 1 values 16 block 16 chunk 8 segments inner {
+  %column = tile.value_offset : index
+  %tile = arith.constant dense<0.0> : tensor<8x16xf32>
+  // expected-error @+1 {{'tile.store_map' op takes slabs of 16 columns, of 128 f32 each, of one segment; found 'tensor<8x16xf32>' in '!tile.view<2x64xf32>'}}
+  tile.store_map %tile, %map[%column] : tensor<8x16xf32>, <2x64xf32>
+  tile.return
+}
+
+// -----
+
+tile.program @fold_of_one(
+    %map: !tile.view<2x128xf32> as <name = "map", axes = "nhskv", heads = 1, role = "intermediate", optional = false>)
+    heads 1 values 16 block 16 chunk 8 segments all {
+  %column = tile.value_offset : index
+  %tile = arith.constant dense<0.0> : tensor<8x16xf32>
+  // expected-error @+1 {{'tile.fold_maps' op takes slabs of 16 columns, of 128 f32 each, of all segments; found 'tensor<8x16xf32>' in '!tile.view<2x128xf32>'}}
+  %0 = tile.fold_maps %map[%column] factors 16 into %tile : <2x128xf32>, tensor<8x16xf32>
+  tile.return
+}
+
+// -----
+
+tile.program @factors_nowhere(
+    %map: !tile.view<?x2x128xf32> as <name = "map", axes = "nhskv", heads = 1, role = "intermediate", optional = false>)
+    heads 1 values 16 block 16 chunk 8 segments all {
+  %column = tile.value_offset : index
+  %tile = arith.constant dense<0.0> : tensor<8x16xf32>
+  // expected-error @+1 {{'tile.fold_maps' op expects factors in one of 32 columns, found column 32}}
+  %0 = tile.fold_maps %map[%column] factors 32 into %tile : <?x2x128xf32>, tensor<8x16xf32>
+  tile.return
+}

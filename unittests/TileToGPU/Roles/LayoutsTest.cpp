@@ -14,6 +14,29 @@ using namespace prism::tiletogpu;
 
 namespace {
 
+/// Of each 16 columns the registers of the warp that holds them, transposed, as
+/// the chain has a state.
+TEST(MapsInSlabs, LieAsAccumulators) {
+  constexpr int64_t kColumns = 128;
+  for (int64_t keys : {64, 80, 256}) {
+    Slabs slabs{keys};
+    Accumulator shape{keys};
+    std::set<int64_t> bytes;
+    for (int64_t warp = 0; warp < 8; ++warp)
+      for (int64_t lane = 0; lane < 32; ++lane)
+        for (int64_t r = 0; r < shape.registers(); ++r) {
+          int64_t column = warp / 4 * kRowsOfGroup +
+                           Accumulator::firstRow(warp, lane) + shape.rowOf(r),
+                  key = Accumulator::firstColumn(lane) + shape.columnOf(r),
+                  byte = slabs.byteOf(key, column);
+          EXPECT_EQ(byte, warp * slabs.slabBytes() + r / 4 * 512 + lane * 16 +
+                              r % 4 * 4);
+          EXPECT_TRUE(bytes.insert(byte).second);
+        }
+    EXPECT_EQ(*bytes.rbegin(), keys * kColumns * 4 - 4);
+  }
+}
+
 using Place = std::pair<int64_t, int64_t>;
 
 Place placeOf(Accumulator shape, int64_t warp, int64_t lane, int64_t r) {

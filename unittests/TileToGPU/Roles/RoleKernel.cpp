@@ -268,7 +268,7 @@ std::string RoleKernel::run(const InterpreterOptions &options, Placement place,
   if (!call)
     return call.error();
   // NaN where nothing was written.
-  std::vector<uint8_t> workspace(
+  workspace.assign(
       *runtime::intermediateBytes(intermediates, call->sizes, segments), 0xff);
   if (segments > 1)
     *call =

@@ -45,6 +45,10 @@ public:
   int64_t sharedBytes() const { return launches.back().sharedBytes; }
   /// What makes the maps of segments, where there are some.
   mlir::LLVM::LLVMFuncOp maps() const { return launches.front().function; }
+  /// How many launches a call is.
+  size_t countLaunches() const { return launches.size(); }
+  /// The arrays between the launches, as the last run left them.
+  const std::vector<uint8_t> &workspaceOf() const { return workspace; }
   /// Arguments that it can read or write by tensor maps.
   const std::vector<runtime::TensorMapInfo> &tensorMaps() const {
     return launches.back().tensorMaps;
@@ -68,6 +72,9 @@ public:
   /// What the last run that ended wrote.
   const check::HostArray &resultOf(const std::string &name) const {
     return results.at(name);
+  }
+  const check::HostArray &inputOf(const std::string &name) const {
+    return inputs.at(name);
   }
   /// How far an output of the last run is from the recurrence: the RMS ratio.
   double errorOf(const std::string &name) const { return errors.at(name); }
@@ -97,6 +104,7 @@ private:
   int64_t boxes = 0, storedBoxes = 0;
   std::string reason;
   int64_t segments;
+  std::vector<uint8_t> workspace;
   check::HostArrays inputs, blank, references, results;
   std::map<std::string, double> errors;
 };

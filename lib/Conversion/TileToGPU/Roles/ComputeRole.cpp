@@ -203,6 +203,10 @@ void ComputeRole::emitOp(Operation *op) {
     return emitLoad(load);
   if (auto store = dyn_cast<StoreOp>(op))
     return emitStore(store);
+  if (auto store = dyn_cast<StoreMapOp>(op))
+    return emitStoreMap(store);
+  if (auto fold = dyn_cast<FoldMapsOp>(op))
+    return emitFoldMaps(fold);
   if (auto invert = dyn_cast<InvertOp>(op))
     return emitInvert(invert);
   if (auto dot = dyn_cast<DecayedDotOp>(op))

@@ -345,6 +345,31 @@ private:
   void storeDelayed();
   void storeElements(const Slice &slice, Matrix &matrix);
 
+  // Maps.cpp: of segments.
+  void emitStoreMap(tile::StoreMapOp store);
+  void emitFoldMaps(tile::FoldMapsOp fold);
+  mlir::Value slabOfWarp(mlir::Value column);
+  llvm::SmallVector<mlir::Value> allRegisters(mlir::Value tile);
+  /// A segment before this one: where this lane finds its B and its factors,
+  /// and whether there is one, i1; null: there is.
+  struct MapBefore {
+    mlir::Value terms, factors, isThere;
+  };
+  /// Of pieces of 8 keys of a map: four terms of this lane, and its two
+  /// factors.
+  struct MapPiece {
+    mlir::Value terms, factors;
+  };
+  using MapPieces = llvm::SmallVector<MapPiece, 8>;
+  llvm::SmallVector<MapBefore, 4> mapsBefore(tile::FoldMapsOp fold,
+                                             mlir::Value first);
+  MapPieces loadPieces(llvm::ArrayRef<MapBefore> maps, int64_t first,
+                       int64_t count);
+  void foldPieces(llvm::ArrayRef<MapBefore> maps, const MapPieces &pieces,
+                  llvm::MutableArrayRef<mlir::Value> state);
+  void foldAll(tile::FoldMapsOp fold, int64_t first,
+               llvm::MutableArrayRef<mlir::Value> state);
+
   // Vectors.cpp
   void emitVectorOp(mlir::Operation *op);
   void emitGateSum(tile::GateSumOp op);

@@ -43,6 +43,14 @@
 //
 //   byte(r, c) = r * row bytes + ((c / 8) ^ r % 4) * 32 + (c % 8) * 4
 //
+// SLABS: a segment's map in global memory (tile.store_map), of each 16 value
+// columns the registers of the warp that has them: it reads 512 bytes at a
+// time, a lane 16.
+//
+//   byte(key, column) = column / 16 * keys * 64 + key / 8 * 512
+//                     + (column % 8 * 4 + key % 8 / 2) * 16
+//                     + column / 8 % 2 * 8 + key % 2 * 4
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef PRISM_LIB_CONVERSION_TILETOGPU_ROLES_LAYOUTS_H
@@ -121,6 +129,24 @@ struct Wide {
   int64_t bytes() const { return rows * rowBytes(); }
   int64_t byteOf(int64_t row, int64_t column) const {
     return row * rowBytes() + ((column / 8) ^ (row % 4)) * 32 + column % 8 * 4;
+  }
+};
+
+/// A segment's map: a register of a lane is a place in a slab of its columns.
+struct Slabs {
+  int64_t keys;
+
+  static constexpr int64_t kColumns = 16, kKeysOfPiece = 8, kPieceBytes = 512,
+                           kLaneBytes = 16;
+  /// Registers of a lane in a piece.
+  static constexpr int64_t kRegisters = 4;
+
+  int64_t pieces() const { return keys / kKeysOfPiece; }
+  int64_t slabBytes() const { return pieces() * kPieceBytes; }
+  int64_t byteOf(int64_t key, int64_t column) const {
+    return column / kColumns * slabBytes() + key / kKeysOfPiece * kPieceBytes +
+           (column % 8 * 4 + key % kKeysOfPiece / 2) * kLaneBytes +
+           column / 8 % 2 * 8 + key % 2 * 4;
   }
 };
 

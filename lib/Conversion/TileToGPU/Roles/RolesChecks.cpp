@@ -208,9 +208,20 @@ static LogicalResult checkTurns(RoleOp role, ReceiveOp receive,
   return failure();
 }
 
+/// Maps of segments lie as the chain holds states.
+static LogicalResult checkMaps(RoleOp role, std::string &reason) {
+  if (role.getName() == "chain" ||
+      llvm::none_of(role.getBody().getOps(), [](Operation &op) {
+        return isa<StoreMapOp, FoldMapsOp>(op);
+      }))
+    return success();
+  reason = "a role other than 'chain' has maps of segments";
+  return failure();
+}
+
 LogicalResult prism::tiletogpu::checkRole(RoleOp role, Type operands,
                                           std::string &reason) {
-  if (failed(checkShared(role, reason)))
+  if (failed(checkShared(role, reason)) || failed(checkMaps(role, reason)))
     return failure();
   scf::ForOp loop = loopOf(role);
   if (!loop || llvm::range_size(role.getBody().getOps<scf::ForOp>()) != 1) {

@@ -59,6 +59,51 @@ LogicalResult StoreOp::verify() {
   return verifyOneStep(*this, getOneStep(), view, tile);
 }
 
+/// Slabs of 16 columns, each as whole pieces of 8 rows; of every segment where
+/// there is a time axis.
+static LogicalResult verifyMap(Operation *op, ViewType view,
+                               RankedTensorType tile, bool ofAll) {
+  constexpr int64_t kColumnsOfSlab = 16, kRowsOfPiece = 8;
+  int64_t rows = tile.getDimSize(0);
+  if (view.hasTime() == ofAll && view.getRank() == (ofAll ? 3 : 2) &&
+      view.getElementType().isF32() && tile.getElementType().isF32() &&
+      rows % kRowsOfPiece == 0 &&
+      view.getShape().back() == rows * kColumnsOfSlab)
+    return success();
+  return op->emitOpError("takes slabs of 16 columns, of ")
+         << rows * kColumnsOfSlab << " f32 each, of "
+         << (ofAll ? "all segments" : "one segment") << "; found " << tile
+         << " in " << view;
+}
+
+/// In a program whose work items are these.
+static LogicalResult verifyItems(Operation *op, SegmentItems items,
+                                 StringRef name) {
+  auto program = op->getParentOfType<ProgramOp>();
+  if (program && program.getSegmentItems() == items)
+    return success();
+  return op->emitOpError("stands in programs of segments ") << name;
+}
+
+LogicalResult StoreMapOp::verify() {
+  if (failed(verifyItems(*this, SegmentItems::Inner, "inner")))
+    return failure();
+  return verifyMap(*this, getMap().getType(), getValue().getType(),
+                   /*ofAll=*/false);
+}
+
+LogicalResult FoldMapsOp::verify() {
+  ViewType view = getMap().getType();
+  if (failed(verifyItems(*this, SegmentItems::All, "all")) ||
+      failed(verifyMap(*this, view, getResult().getType(), /*ofAll=*/true)))
+    return failure();
+  int64_t columns = view.getShape()[1] * 16, factors = getFactors();
+  if (factors >= 0 && factors < columns)
+    return success();
+  return emitOpError("expects factors in one of ")
+         << columns << " columns, found column " << factors;
+}
+
 LogicalResult SumStepsOp::verify() {
   if (getViews().empty())
     return emitOpError("sums numbers of views, found none");

@@ -34,6 +34,9 @@ static constexpr int64_t kRowsTogether = 16;
 /// each row, and fewer items that read the same factors; a warp's where it has
 /// factors of its own.
 static constexpr int64_t kFewestOfDiagonal = 16, kFewestOfElementwise = 32;
+/// Maps that are folded lie in slabs of so many columns, in pieces of so many
+/// rows (tile.store_map).
+static constexpr int64_t kColumnsOfSlab = 16, kRowsOfPiece = 8;
 
 namespace {
 
@@ -46,8 +49,8 @@ struct ChunkLoop {
 
 class Splitter {
 public:
-  Splitter(ProgramOp program, int64_t combineBlock)
-      : program(program), combineBlock(combineBlock) {}
+  Splitter(ProgramOp program, const SplitOptions &options)
+      : program(program), options(options) {}
   FailureOr<SplitPrograms> split(std::string &whyNot);
 
   static FailureOr<ChunkLoop> findLoop(ProgramOp program, std::string &whyNot);
@@ -67,6 +70,9 @@ private:
   Value startOfMaps(OpBuilder &builder, scf::ForOp loop, Value first);
   OwningOpRef<ProgramOp> makeCombine();
   OwningOpRef<ProgramOp> makeSegments();
+  Value foldMaps(OpBuilder &builder, ProgramOp copy, ChunkLoop parts,
+                 Value columns);
+  std::string findWhyNotFolded();
   struct Map {
     Value b, m;
   };
@@ -87,11 +93,12 @@ private:
                    Value last, Value column, ProgramOp copy);
 
   ProgramOp program;
-  int64_t combineBlock;
+  SplitOptions options;
   RankedTensorType state; // K x columns of a block
   int64_t keys = 0, mapColumns = 0;
   bool diagonal = false;
   bool elementwise = false; // M has the state's shape, and its rows B's below
+  bool isFolded = false;    // by segments, without `combine`
 };
 
 } // namespace
@@ -121,7 +128,8 @@ FailureOr<ChunkLoop> Splitter::findLoop(ProgramOp program,
   Value init = parts.loop.getInitArgs().front(),
         result = parts.loop.getResult(0);
   parts.initial = init.getDefiningOp<LoadOp>();
-  if (!parts.initial && !matchPattern(init, m_AnyZeroFloat()))
+  if (!parts.initial && !init.getDefiningOp<FoldMapsOp>() &&
+      !matchPattern(init, m_AnyZeroFloat()))
     return decline("its state starts neither from zero nor from an argument");
   if (result.hasOneUse())
     parts.finalStore = dyn_cast<StoreOp>(*result.user_begin());
@@ -149,7 +157,9 @@ void Splitter::addIntermediates(ProgramOp copy) {
   Builder builder(context);
   SmallVector<Type> types(copy.getArgumentTypes());
   SmallVector<Attribute> attrs(copy.getArgAttrs()->getValue());
-  bool scans = copy.getSegmentItems() == SegmentItems::Scan;
+  // Of all segments.
+  bool scans = copy.getSegmentItems() == SegmentItems::Scan ||
+               (isFolded && copy.getSegmentItems() == SegmentItems::All);
   auto add = [&](StringRef name, int64_t rows, int64_t columns) {
     SmallVector<int64_t> shape = {rows, columns};
     if (scans)
@@ -163,18 +173,30 @@ void Splitter::addIntermediates(ProgramOp copy) {
         builder.getDictionaryAttr(builder.getNamedAttr("tile.arg", attr)));
     copy.getBody().addArgument(types.back(), copy.getLoc());
   };
-  add(kSegmentMap, elementwise ? 2 * keys : keys,
-      llvm::alignTo(program.getValues() + mapColumns, kColumnAlignment));
-  add(kSegmentStart, keys, copy.getValues());
+  int64_t columns = program.getValues() + mapColumns;
+  if (isFolded) {
+    add(kSegmentMap, llvm::divideCeil(columns, kColumnsOfSlab),
+        keys * kColumnsOfSlab);
+  } else {
+    add(kSegmentMap, elementwise ? 2 * keys : keys,
+        llvm::alignTo(columns, kColumnAlignment));
+    add(kSegmentStart, keys, copy.getValues());
+  }
   copy.setFunctionType(builder.getFunctionType(types, {}));
   copy.setArgAttrsAttr(builder.getArrayAttr(attrs));
 }
 
+static BlockArgument argumentOf(ProgramOp copy, StringRef name) {
+  for (BlockArgument argument : copy.getBody().getArguments())
+    if (copy.getArgument_(argument.getArgNumber()).getName() == name)
+      return argument;
+  llvm_unreachable("an array that the copy was not given");
+}
 static BlockArgument mapOf(ProgramOp copy) {
-  return copy.getBody().getArguments().drop_back().back();
+  return argumentOf(copy, kSegmentMap);
 }
 static BlockArgument startOf(ProgramOp copy) {
-  return copy.getBody().getArguments().back();
+  return argumentOf(copy, kSegmentStart);
 }
 
 /// Erases what nothing needs any more, reads included.
@@ -305,9 +327,12 @@ OwningOpRef<ProgramOp> Splitter::makeMaps() {
   parts.loop.getInitArgsMutable().assign(
       startOfMaps(builder, parts.loop, first));
   builder.setInsertionPoint(parts.finalStore);
-  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  StoreOp::create(builder, loc, parts.loop.getResult(0), mapOf(*copy),
-                  ValueRange{zero, columns});
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0),
+        end = parts.loop.getResult(0);
+  if (isFolded)
+    StoreMapOp::create(builder, loc, end, mapOf(*copy), columns);
+  else
+    StoreOp::create(builder, loc, end, mapOf(*copy), ValueRange{zero, columns});
   parts.finalStore.erase();
   copy->setValues(program.getValues() + mapColumns);
   eraseUnused(*copy);
@@ -384,8 +409,8 @@ OwningOpRef<ProgramOp> Splitter::makeCombine() {
   OwningOpRef<ProgramOp> copy = copyOf("combine", "scan");
   std::string none;
   ChunkLoop parts = *findLoop(*copy, none);
-  int64_t columns = std::min<int64_t>(std::max(combineBlock, fewestColumns()),
-                                      program.getValues());
+  int64_t columns = std::min<int64_t>(
+      std::max(options.combineBlock, fewestColumns()), program.getValues());
   copy->setValueBlock(columns);
   copy->setReverse(false);
   if (diagonal || elementwise) // no product: steps of a few multiply-adds
@@ -421,6 +446,14 @@ OwningOpRef<ProgramOp> Splitter::makeCombine() {
   return copy;
 }
 
+/// What a segment starts from, of what the sequence does.
+Value Splitter::foldMaps(OpBuilder &builder, ProgramOp copy, ChunkLoop parts,
+                         Value columns) {
+  return FoldMapsOp::create(builder, parts.loop.getLoc(), mapOf(copy), columns,
+                            int64_t(program.getValues()),
+                            parts.loop.getInitArgs().front());
+}
+
 OwningOpRef<ProgramOp> Splitter::makeSegments() {
   OwningOpRef<ProgramOp> copy = copyOf("segments", "all");
   std::string none;
@@ -429,11 +462,33 @@ OwningOpRef<ProgramOp> Splitter::makeSegments() {
   Location loc = parts.loop.getLoc();
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value columns = ValueOffsetOp::create(builder, loc, builder.getIndexType());
-  Value start = LoadOp::create(builder, loc, state, startOf(*copy),
-                               ValueRange{zero, columns}, /*one_step=*/false);
+  Value start = isFolded
+                    ? foldMaps(builder, *copy, parts, columns)
+                    : Value(LoadOp::create(builder, loc, state, startOf(*copy),
+                                           ValueRange{zero, columns},
+                                           /*one_step=*/false));
   parts.loop.getInitArgsMutable().assign(start);
   eraseUnused(*copy);
   return copy;
+}
+
+/// Why segments cannot fold the maps before them, or "".
+std::string Splitter::findWhyNotFolded() {
+  int64_t block = program.getValueBlock();
+  if (elementwise)
+    return "each element of the state has a factor of its own";
+  if (!diagonal)
+    return "their maps mix keys";
+  if (!state.getElementType().isF32())
+    return "the state is not f32";
+  if (keys % kRowsOfPiece)
+    return std::to_string(keys) + " keys are no multiple of " +
+           std::to_string(kRowsOfPiece);
+  if (block % kColumnsOfSlab)
+    return "blocks of " + std::to_string(block) +
+           " value columns are no multiple of " +
+           std::to_string(kColumnsOfSlab);
+  return "";
 }
 
 FailureOr<SplitPrograms> Splitter::split(std::string &whyNot) {
@@ -460,13 +515,17 @@ FailureOr<SplitPrograms> Splitter::split(std::string &whyNot) {
   keys = state.getDimSize(0);
   diagonal = succeeded(affine) && affine->isDiagonal();
   mapColumns = elementwise ? 0 : diagonal ? 1 : keys;
-  return SplitPrograms{makeMaps(), makeCombine(), makeSegments()};
+  std::string whyNotFolded = options.foldsMaps ? findWhyNotFolded() : "";
+  isFolded = options.foldsMaps && whyNotFolded.empty();
+  return SplitPrograms{makeMaps(),
+                       isFolded ? OwningOpRef<ProgramOp>() : makeCombine(),
+                       makeSegments(), whyNotFolded};
 }
 
 FailureOr<SplitPrograms> prism::tile::splitSequence(ProgramOp program,
-                                                    int64_t combineBlock,
+                                                    const SplitOptions &options,
                                                     std::string &whyNot) {
-  return Splitter(program, combineBlock).split(whyNot);
+  return Splitter(program, options).split(whyNot);
 }
 
 bool prism::tile::hasElementwiseMaps(ProgramOp program) {
@@ -494,20 +553,25 @@ struct SplitSequencePass
   void runOnOperation() override {
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
     for (ProgramOp program : programs) {
+      auto miss = [&](StringRef name, const std::string &whyNot) {
+        remark::missed(program.getLoc(),
+                       remark::RemarkOpts::name(name).category("tile"))
+            << whyNot;
+      };
       std::string whyNot;
       FailureOr<SplitPrograms> made =
-          splitSequence(program, combineBlock, whyNot);
+          splitSequence(program, {combineBlock, foldMaps}, whyNot);
       if (failed(made)) {
-        remark::missed(
-            program.getLoc(),
-            remark::RemarkOpts::name("SplitSequence").category("tile"))
-            << whyNot;
+        miss("SplitSequence", whyNot);
         continue;
       }
+      if (!made->whyNotFolded.empty())
+        miss("FoldMaps", made->whyNotFolded);
       OpBuilder builder(program);
       for (OwningOpRef<ProgramOp> *part :
            {&made->maps, &made->combine, &made->segments})
-        builder.insert(part->release());
+        if (*part)
+          builder.insert(part->release());
       program.erase();
     }
   }

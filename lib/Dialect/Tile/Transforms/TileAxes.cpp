@@ -187,6 +187,12 @@ void TileAxes::constrain(Operation *op) {
         constrainSlice(store.getValue(), store.getView().getType(),
                        store.getIndices(), store.getOneStep());
       })
+      .Case(
+          [&](StoreMapOp store) { fix(store.getValue(), 1, TileAxis::Value); })
+      .Case([&](FoldMapsOp fold) {
+        fix(fold.getResult(), 1, TileAxis::Value);
+        tieAll(fold.getResult(), fold.getState());
+      })
       .Case([&](DotOp dot) {
         unsigned left = dot.getTransposeLhs() ? 1 : 0,
                  right = dot.getTransposeRhs() ? 0 : 1;

@@ -141,6 +141,37 @@ def Tile_StoreOp : Tile_Op<"store"> {
   let hasVerifier = 1;
 }
 
+def Tile_StoreMapOp : Tile_Op<"store_map"> {
+  let summary = "Stores columns of a segment's map in the order of accumulators";
+  let description = [{
+    B and M of a segment, for `tile.fold_maps`: 16 columns are a slab, a row of the
+    view. Of each 8 rows and 16 columns a lane of a tensor core's accumulator has
+    two rows of two columns, which are neighbours here:
+
+        element(r, c) of a slab = r / 8 * 128 + (c % 8 * 4 + r % 8 / 2) * 4 + c / 8 * 2 + r % 2
+
+    What lies in slabs behind the view's last one is dropped. For programs of roles.
+  }];
+  let arguments = (ins Tile_Matrix:$value, Arg<Tile_ViewType, "", [MemWrite]>:$map, Index:$column);
+  let assemblyFormat = "$value `,` $map `[` $column `]` attr-dict `:` type($value) `,` type($map)";
+  let hasVerifier = 1;
+}
+
+def Tile_FoldMapsOp : Tile_Op<"fold_maps", [AllTypesMatch<["state", "result"]>]> {
+  let summary = "The state that a segment starts from: the maps before it, one after the other";
+  let description = [{
+    From `state` on, S <- M S + B for every segment p before this work item's, in
+    order: B is columns `column`, ... of map p, and the diagonal of M its column
+    `factors`. A product and a sum for each element, in f32, rounded each. The maps
+    lie as `tile.store_map` puts them. For programs of roles.
+  }];
+  let arguments = (ins Arg<Tile_ViewType, "", [MemRead]>:$map, Index:$column, I64Attr:$factors,
+                       Tile_Matrix:$state);
+  let results = (outs Tile_Matrix:$result);
+  let assemblyFormat = "$map `[` $column `]` `factors` $factors `into` $state attr-dict `:` type($map) `,` type($state)";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Dots, solves, decay
 //===----------------------------------------------------------------------===//

@@ -242,6 +242,10 @@ def TileSplitSequence : Pass<"tile-split-sequence", "::mlir::ModuleOp"> {
     Where log-gates are an input and erases do not amplify, blocks of M first sum them
     (`tile.sum_steps`), and take no steps where the sum leaves nothing of a state.
 
+    With `fold-maps` segments whose maps are diagonal have no `combine`: each starts
+    by going from segment to segment itself (`tile.fold_maps`), over maps that lie in
+    the order of accumulators. Of others a missed remark says why not.
+
     A program whose next state is not seen to be affine in the state, or whose
     injections do not vanish with the values, stays as it is, with a missed remark.
 
@@ -269,11 +273,21 @@ def TileSplitSequence : Pass<"tile-split-sequence", "::mlir::ModuleOp"> {
     }
     tile.program @f_segments(..., %map, %begin) heads 2 values 64 block 64 chunk 64 segments all {
       %start = tile.load %begin[%c0, %column] : ...
+    // after, with fold-maps, a program that only decays
+    tile.program @f_maps(..., %map) heads 2 values 65 block 64 chunk 64 segments inner {
+      ...
+      tile.store_map %end, %map[%column] : tensor<64x64xf32>, <5x1024xf32>
+    }
+    tile.program @f_segments(..., %map) heads 2 values 64 block 64 chunk 64 segments all {
+      ...
+      %start = tile.fold_maps %map[%column] factors 64 into %initial : <?x5x1024xf32>, tensor<64x64xf32>
+      %end = scf.for %t = %c0 to %length step %c64 iter_args(%state = %start) -> ... {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
   let options = [
-    Option<"combineBlock", "combine-block", "int64_t", "8", "value columns of a work item of `combine`, at least 16 where maps are diagonal">
+    Option<"combineBlock", "combine-block", "int64_t", "8", "value columns of a work item of `combine`, at least 16 where maps are diagonal">,
+    Option<"foldMaps", "fold-maps", "bool", "false", "segments fold diagonal maps before them, without `combine`">
   ];
 }
 

@@ -12,11 +12,12 @@
 //    ones: M is diagonal. Where each element has a factor of its own, M is a
 //    tile like the state, which the loop carries beside it.
 //  * combine: S <- M S + B from segment to segment, which yields the state that
-//    each of them starts from.
+//    each of them starts from. Where M is diagonal, segments can fold the maps
+//    before them as they start, and it is left out.
 //  * segments: the program as it was, each segment as a sequence with an
 //    initial state.
 //
-// They meet in two arrays of the workspace.
+// They meet in two arrays of the workspace, or in that of the maps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,19 +31,31 @@ namespace prism::tile {
 
 /// Names of the arrays between the launches: [N, heads, P, K, V + columns of M]
 /// (where M has the state's shape, [N, heads, P, 2 K, V]) and
-/// [N, heads, P, K, V].
+/// [N, heads, P, K, V]. Maps that are folded are [N, heads, P, slabs, 16 K], a
+/// slab as tile.store_map says.
 inline constexpr llvm::StringLiteral kSegmentMap = "segment_map",
                                      kSegmentStart = "segment_start";
 
-struct SplitPrograms {
-  mlir::OwningOpRef<ProgramOp> maps, combine, segments;
+struct SplitOptions {
+  /// Value columns of a block of `combine`, at least.
+  int64_t combineBlock = 8;
+  /// Whether segments fold the maps before them, where these are diagonal.
+  /// There is code for that in roles.
+  bool foldsMaps = false;
 };
 
-/// The three programs that do what `program` does, with its arguments and the
-/// two arrays; `combine` has blocks of `combineBlock` value columns, or more.
-/// Fails, with `whyNot` set, where a segment's map is not found to be affine.
-llvm::FailureOr<SplitPrograms>
-splitSequence(ProgramOp program, int64_t combineBlock, std::string &whyNot);
+struct SplitPrograms {
+  mlir::OwningOpRef<ProgramOp> maps, combine,
+      segments;             ///< no `combine`: folded
+  std::string whyNotFolded; ///< where that was asked for
+};
+
+/// The programs that do what `program` does, with its arguments and the arrays
+/// between them. Fails, with `whyNot` set, where a segment's map is not found
+/// to be affine.
+llvm::FailureOr<SplitPrograms> splitSequence(ProgramOp program,
+                                             const SplitOptions &options,
+                                             std::string &whyNot);
 
 /// Whether the maps of a program's segments are a factor and a term for each
 /// element of the state.
