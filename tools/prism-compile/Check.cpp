@@ -90,6 +90,24 @@ static FailureOr<check::InputOptions> parseCall(const CallOptions &call) {
   return options;
 }
 
+/// Of an entry whose batch or steps are numbers, these, unless --shape says
+/// otherwise, which is then an error.
+static check::InputOptions withFixedSizes(const runtime::EntryInfo &info,
+                                          check::InputOptions options,
+                                          StringRef shape) {
+  bool isGiven = !options.lengths.empty();
+  for (const runtime::ArgumentInfo &argument : info.arguments)
+    for (auto [axis, extent] : llvm::zip(argument.axes, argument.shape)) {
+      if (extent.kind != runtime::Dim::Number)
+        continue;
+      if (axis == 'b' && !isGiven && !shape.contains("B="))
+        options.batch = extent.number;
+      if (axis == 't' && !isGiven && !shape.contains("T="))
+        options.steps = extent.number;
+    }
+  return options;
+}
+
 /// What this process may allocate: the machine's memory, or less by its limit.
 static double memoryLimit() {
   double bytes =
@@ -141,8 +159,9 @@ static void noteGates(func::FuncOp entry, const check::InputOptions &options) {
 static LogicalResult checkEntry(ModuleOp module, func::FuncOp entry,
                                 const runtime::Program &program,
                                 const runtime::EntryInfo &info,
-                                const check::InputOptions &options,
+                                const check::InputOptions &given,
                                 const CallOptions &call) {
+  check::InputOptions options = withFixedSizes(info, given, call.shape);
   if (failed(fitsMemory(info, options)))
     return failure();
   noteGates(entry, options);
@@ -254,6 +273,7 @@ LogicalResult prism::writeSamples(ModuleOp module,
   runtime::EntryInfo info =
       describeEntry(*units->front().module->getOps<tile::ProgramOp>().begin(),
                     entry.getName());
+  *inputOptions = withFixedSizes(info, *inputOptions, call.shape);
   if (failed(fitsMemory(info, *inputOptions)))
     return failure();
   noteGates(entry, *inputOptions);
