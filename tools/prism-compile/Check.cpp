@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Commands.h"
+#include "Prism/Dialect/Scan/IR/Scan.h"
 #include "prism-runtime/Npy.h"
 #include "prism-runtime/Program.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -92,19 +93,26 @@ static FailureOr<check::InputOptions> parseCall(const CallOptions &call) {
 
 /// Of an entry whose batch or steps are numbers, these, unless --shape says
 /// otherwise, which is then an error.
-static check::InputOptions withFixedSizes(const runtime::EntryInfo &info,
+static check::InputOptions withFixedSizes(func::FuncOp entry,
                                           check::InputOptions options,
                                           StringRef shape) {
-  bool isGiven = !options.lengths.empty();
-  for (const runtime::ArgumentInfo &argument : info.arguments)
-    for (auto [axis, extent] : llvm::zip(argument.axes, argument.shape)) {
-      if (extent.kind != runtime::Dim::Number)
-        continue;
-      if (axis == 'b' && !isGiven && !shape.contains("B="))
-        options.batch = extent.number;
-      if (axis == 't' && !isGiven && !shape.contains("T="))
-        options.steps = extent.number;
+  bool isPacked = !options.lengths.empty();
+  auto take = [&](StringRef key, int64_t extent, int64_t &size) {
+    if (!isPacked && !ShapedType::isDynamic(extent) && !shape.contains(key))
+      size = extent;
+  };
+  entry.walk([&](scan::RecurrenceOp op) {
+    for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+      auto type = cast<RankedTensorType>(input.getType());
+      for (auto [axis, extent] :
+           llvm::zip(op.getInputAxes(i), type.getShape())) {
+        if (axis == 'b')
+          take("B=", extent, options.batch);
+        else if (axis == 't')
+          take("T=", extent, options.steps);
+      }
     }
+  });
   return options;
 }
 
@@ -161,7 +169,7 @@ static LogicalResult checkEntry(ModuleOp module, func::FuncOp entry,
                                 const runtime::EntryInfo &info,
                                 const check::InputOptions &given,
                                 const CallOptions &call) {
-  check::InputOptions options = withFixedSizes(info, given, call.shape);
+  check::InputOptions options = withFixedSizes(entry, given, call.shape);
   if (failed(fitsMemory(info, options)))
     return failure();
   noteGates(entry, options);
@@ -273,7 +281,7 @@ LogicalResult prism::writeSamples(ModuleOp module,
   runtime::EntryInfo info =
       describeEntry(*units->front().module->getOps<tile::ProgramOp>().begin(),
                     entry.getName());
-  *inputOptions = withFixedSizes(info, *inputOptions, call.shape);
+  *inputOptions = withFixedSizes(entry, *inputOptions, call.shape);
   if (failed(fitsMemory(info, *inputOptions)))
     return failure();
   noteGates(entry, *inputOptions);
