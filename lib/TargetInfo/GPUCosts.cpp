@@ -29,8 +29,8 @@ static constexpr GPUCosts h200 = {
     /*matrixHead=*/0.2772,
     /*diagonalStep=*/1.126,
     /*diagonalHead=*/0.1376,
-    // Estimates, by which times were predicted within 9 %: a wait for memory, and 80 KB/us of each
-    // multiprocessor from the L2 cache.
+    // Estimates, by which times were predicted within 9 %: a wait for memory,
+    // and 80 KB/us of each multiprocessor from the L2 cache.
     /*foldStart=*/0.7,
     /*foldBytes=*/8e4,
     /*stepsStart=*/2.341,

@@ -63,7 +63,8 @@ std::vector<KernelChoice> prism::calibrationKernels() {
       {"decayed erase", scalarStrength, decayedError, "", "f32"},
       {"decayed erase, bf16", scalarStrength, decayedError, "", "bf16"},
       {"refined", allInputs, refinedError, R"(, "L": 1)", "f32"}};
-  const std::pair<int64_t, int64_t> sizes[] = {{24, 16}, {16, 32}, {48, 64}, {96, 128}};
+  const std::pair<int64_t, int64_t> sizes[] = {
+      {24, 16}, {16, 32}, {48, 64}, {96, 128}};
   std::vector<KernelChoice> all;
   for (const Chain &chain : chains)
     for (const auto &size : sizes) {

@@ -127,8 +127,8 @@ Value Emitter::rowsShareSets(const Slice &slice, RankedTensorType type) {
     period = kSetsBytes;
   if (!period)
     return {};
-  Value rest = arith::AndIOp::create(b, mul(slice.rowStride, c(width)),
-                                     c(period - 1));
+  Value rest =
+      arith::AndIOp::create(b, mul(slice.rowStride, c(width)), c(period - 1));
   return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rest, c(0));
 }
 
