@@ -29,7 +29,7 @@ KernelChoice::KernelChoice(ArrayRef<Unit> units) {
   for (const Unit &unit : units)
     if (unit.isSplit())
       split = {&unit, Prediction::of(unit)};
-    else
+    else if (!unit.copiesState)
       kernels.push_back({&unit, Prediction::of(unit)});
   if (split && !split->unit->segments &&
       split->unit->plan.getSchedule() == scan::Schedule::recurrent)
@@ -210,6 +210,51 @@ std::vector<runtime::ChoiceRow> KernelChoice::rows() const {
   return rows;
 }
 
+//===----------------------------------------------------------------------===//
+// One step
+//===----------------------------------------------------------------------===//
+
+std::optional<int64_t> prism::headsOfCopies(const Unit &usual,
+                                            const Unit &copying) {
+  std::optional<Prediction> registers = Prediction::of(usual),
+                            copies = Prediction::of(copying);
+  if (!registers || !copies)
+    return std::nullopt;
+  auto isFaster = [&](int64_t heads) {
+    std::optional<double> usually = registers->time(1, heads),
+                          copied = copies->time(1, heads);
+    return usually && copied && *copied < *usually;
+  };
+  // Both times are a start and so much for a head.
+  constexpr int64_t kMost = 1 << 20;
+  if (!isFaster(kMost))
+    return std::nullopt;
+  int64_t slower = 0, faster = kMost;
+  while (faster - slower > 1) {
+    int64_t middle = (slower + faster) / 2;
+    (isFaster(middle) ? faster : slower) = middle;
+  }
+  return faster;
+}
+
+/// Rows for calls of one step, before the others, which then say what they
+/// mean.
+static void addRowsOfCopies(std::vector<runtime::ChoiceRow> &rows,
+                            ArrayRef<Unit> units) {
+  auto copying =
+      llvm::find_if(units, [](const Unit &unit) { return unit.copiesState; });
+  if (copying == units.end())
+    return;
+  for (runtime::ChoiceRow &row : rows)
+    if (row.valueBlock == 0)
+      row.valueBlock = units.front().plan.getValueBlock();
+  runtime::ChoiceRow few = rows.front(), many = few;
+  few.maxSteps = many.maxSteps = 1;
+  few.maxHeads = *headsOfCopies(units.front(), *copying) - 1;
+  many.valueBlock = copying->plan.getValueBlock();
+  rows.insert(rows.begin(), {few, many});
+}
+
 /// "up to 39", "40 to 66", "more than 66", "any number of".
 static std::string headsInWords(int64_t above, int64_t most) {
   if (most == INT64_MAX)
@@ -252,6 +297,8 @@ prism::makeChoice(scan::RecurrenceOp op, ArrayRef<Unit> units,
   }
   auto best = units.take_while(
       [&](const Unit &unit) { return unit.plan.getSchedule() == first; });
-  llvm::append_range(choice, KernelChoice(best).rows());
+  std::vector<runtime::ChoiceRow> rows = KernelChoice(best).rows();
+  addRowsOfCopies(rows, best);
+  llvm::append_range(choice, rows);
   return choice;
 }

@@ -63,6 +63,10 @@ private:
   std::vector<HeadRange> ranges;
 };
 
+/// From how many sequences x value heads on a unit that copies its state is
+/// faster than one that does not, for calls of one step; nothing: never.
+std::optional<int64_t> headsOfCopies(const Unit &usual, const Unit &copying);
+
 /// Adds to each of several kernels of whole sequences for which numbers of
 /// heads it is taken.
 void sayWhichHeads(llvm::MutableArrayRef<Unit> units);

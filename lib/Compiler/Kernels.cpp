@@ -133,6 +133,7 @@ static FailureOr<std::vector<CompiledKernel>> compileForCuda(const Unit &unit) {
   kernel.info.ptxVersion = targetinfo::formatPtxVersion(gpu.ptxVersion);
   tiletogpu::GPUOptions options;
   options.target = gpu;
+  options.copiesState = unit.copiesState;
   FailureOr<tiletogpu::GPUKernelInfo> converted =
       tiletogpu::convertProgramToGPU(program, options);
   if (failed(converted) || failed(lowerKernelToNVVM(*module)))

@@ -112,6 +112,16 @@ static void countBytes(tile::ProgramOp program, LaunchWork &part) {
   }
 }
 
+/// Whether all states are of 16 bits.
+static bool hasHalves(tile::ProgramOp program) {
+  for (auto [i, type] : llvm::enumerate(program.getArgumentTypes()))
+    if (program.getArgument_(i).getRole().getValue() == "final_state" &&
+        cast<tile::ViewType>(type).getElementType().getIntOrFloatBitWidth() !=
+            16)
+      return false;
+  return true;
+}
+
 /// Keys x values of the first state, which all launches have.
 static double elementsOfState(tile::ProgramOp program) {
   for (auto [i, argument] : llvm::enumerate(program.getBody().getArguments()))
@@ -135,11 +145,13 @@ static LaunchWork describeLaunch(const Unit &unit) {
     part.foldsMaps = true;
     part.launch.foldBytes = 4.0 * fold.getResult().getType().getNumElements();
   }
+  part.launch.hasHalves = hasHalves(program);
   countBytes(program, part);
   if (unit.roles)
     countRoles(programIn(*unit.roles), part);
   else if (part.items == tile::SegmentItems::None && part.chunk == 1)
-    part.launch.kind = GPULaunch::Kind::Steps;
+    part.launch.kind =
+        unit.copiesState ? GPULaunch::Kind::Copies : GPULaunch::Kind::Steps;
   return part;
 }
 

@@ -308,6 +308,11 @@ static LogicalResult addSplitUnit(scan::RecurrenceOp op,
   return place(std::move(split), whyNot, op, units, given);
 }
 
+static bool isOneStep(func::FuncOp entry) {
+  return entry->getAttrOfType<StringAttr>(scan::kEntryAttr).getValue() ==
+         "decode";
+}
+
 /// Adds the unit that splits sequences of a recurrence without a chunk form:
 /// asked for, or on a GPU where each element of the state has a factor of its
 /// own, so that maps cost about as much as the state.
@@ -316,9 +321,7 @@ static LogicalResult addSteppedSplit(func::FuncOp entry, scan::RecurrenceOp op,
                                      const PlanOverride &given) {
   int64_t segments = given.segments.value_or(0);
   Unit &whole = units.front();
-  bool isOneStep =
-      entry->getAttrOfType<StringAttr>(scan::kEntryAttr).getValue() == "decode";
-  bool pays = whole.target.isCuda() && !isOneStep &&
+  bool pays = whole.target.isCuda() && !isOneStep(entry) &&
               scan::decaysValuesOrElements(op) && splitsElementwise(whole);
   if (segments == 1 || (segments == 0 && !pays))
     return success();
@@ -340,6 +343,64 @@ static LogicalResult addSteppedSplit(func::FuncOp entry, scan::RecurrenceOp op,
   if (split && segments == 0)
     split->remarks = StepCosts::of(*split).explain();
   return place(std::move(split), whyNot, op, units, given);
+}
+
+static bool hasHalfState(tile::ProgramOp program) {
+  for (auto [i, type] : llvm::enumerate(program.getArgumentTypes()))
+    if (program.getArgument_(i).getRole().getValue() == "final_state")
+      return cast<tile::ViewType>(type)
+                 .getElementType()
+                 .getIntOrFloatBitWidth() == 16;
+  return false;
+}
+
+/// Says which of the two takes which calls.
+static void sayWhichCalls(Unit &usual, Unit &copying, int64_t heads) {
+  std::string many = "more than " + std::to_string(heads - 1) +
+                     " sequences x value heads",
+              copies = "one step of " + many;
+  usual.remarks.push_back(
+      {"for calls of all but " + copies + ", by predicted time"});
+  copying.remarks.push_back(
+      {"for calls of " + copies +
+       ", by predicted time: the state moves by bulk copies through shared "
+       "memory"});
+  copying.remarks.push_back(
+      {"other calls that ask for it (of more steps, without a state, of arrays "
+       "that 16 bytes do not align or of rows with gaps) are right, and slow"});
+}
+
+/// Adds the unit that copies a state of 16 bits, for one step of many heads. On
+/// chips that were measured: else nothing says for how many.
+static LogicalResult addCopyingUnit(func::FuncOp entry, scan::RecurrenceOp op,
+                                    std::vector<Unit> &units,
+                                    const PlanOverride &given) {
+  Unit &usual = units.front();
+  if (!usual.target.isCuda() || !isOneStep(entry) || given.valueBlock ||
+      units.size() > 1 || !targetinfo::gpuCosts(usual.target.gpu()) ||
+      !hasHalfState(*usual.module->getOps<tile::ProgramOp>().begin()))
+    return success();
+  PlanOverride whole;
+  whole.valueBlock = scan::getKeysAndValues(op, 0).second;
+  scan::PlanAttr plan = withOverride(usual.plan, whole);
+  FailureOr<OwningOpRef<ModuleOp>> module = buildTileModule(entry, plan);
+  if (failed(module))
+    return failure();
+  Unit copying{usual.entry, usual.target, plan, std::move(*module), {}, {}};
+  copying.copiesState = true;
+  std::string whyNot = "it is predicted to be slower for any number of heads";
+  entry.getContext()->loadAllAvailableDialects();
+  tile::ProgramOp program = *copying.module->getOps<tile::ProgramOp>().begin();
+  std::optional<int64_t> heads = headsOfCopies(usual, copying);
+  if (!tiletogpu::canCopyState(program, usual.target.gpu(), whyNot) || !heads) {
+    usual.remarks.push_back(
+        {"bulk copies of the state", "no bulk copies of the state: " + whyNot});
+    return success();
+  }
+  sayWhichCalls(usual, copying, *heads);
+  units.push_back(std::move(copying));
+  tellApart(units);
+  return success();
 }
 
 /// How many stages of buffering there are is the kernels' own: a plan may leave
@@ -420,7 +481,8 @@ FailureOr<std::vector<Unit>> prism::buildUnits(func::FuncOp entry,
     }
     if (failed(schedule == scan::Schedule::chunk
                    ? addSplitUnit(op, found, wish->given)
-                   : addSteppedSplit(entry, op, found, wish->given)))
+                   : addSteppedSplit(entry, op, found, wish->given)) ||
+        failed(addCopyingUnit(entry, op, found, wish->given)))
       return failure();
     for (Unit &unit : found) {
       unit.remarks.insert(unit.remarks.begin(), remarks.begin(), remarks.end());

@@ -16,6 +16,7 @@
 #include "Prism/Registration/Registration.h"
 #include "Prism/Spec/Spec.h"
 #include "Prism/Target/GPU/GPU.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Verifier.h"
 #include "gtest/gtest.h"
@@ -27,9 +28,12 @@ namespace {
 
 struct Types {
   std::string io, state;
+  bool copies = false; ///< the kernel that copies its state in bulk
+  std::string family = "gated_deltanet";
 };
 void PrintTo(const Types &types, std::ostream *os) {
-  *os << types.io << " " << types.state;
+  *os << types.family << " " << types.io << " " << types.state
+      << (types.copies ? " copied" : "");
 }
 
 struct How {
@@ -46,9 +50,11 @@ public:
     context.loadAllAvailableDialects();
     spec::SpecDiagnostic diagnostic;
     auto model = spec::readSpec(
-        std::string("{ \"prism_spec\": 1, \"family\": \"gated_deltanet\", ") +
-            "\"dims\": { " + (isPacked ? "\"B\": 1, " : "") +
-            "\"Hk\": 1, \"Hv\": 2, \"K\": 128, \"V\": 128 }, "
+        "{ \"prism_spec\": 1, \"family\": \"" + types.family +
+            "\", \"dims\": { " + (isPacked ? "\"B\": 1, " : "") +
+            (types.family == "gated_deltanet" ? "\"Hk\": 1, \"Hv\": 2"
+                                              : "\"H\": 2") +
+            ", \"K\": 128, \"V\": 128 }, "
             "\"dtype\": { \"io\": \"" +
             types.io + "\", \"state\": \"" + types.state +
             "\" }, \"entries\": [\"decode\"] }",
@@ -60,12 +66,15 @@ public:
     auto units =
         buildUnits(entry, *targetinfo::parseTarget("cuda:sm_90a", error), {});
     EXPECT_TRUE(succeeded(units));
-    kernels = std::move(units->front().module);
+    EXPECT_TRUE(!types.copies || units->back().copiesState);
+    Unit &unit = types.copies ? units->back() : units->front();
+    kernels = std::move(unit.module);
     tile::ProgramOp program = *kernels->getOps<tile::ProgramOp>().begin();
     info = describeEntry(program, "decode");
     valueBlocks = program.getValueBlocks();
     tiletogpu::GPUOptions options;
-    options.target = units->front().target.gpu();
+    options.target = unit.target.gpu();
+    options.copiesState = unit.copiesState;
     options.symbol = "kernel";
     auto converted = tiletogpu::convertProgramToGPU(program, options);
     EXPECT_TRUE(succeeded(converted) && succeeded(verify(*kernels)));
@@ -114,11 +123,17 @@ public:
     return faultsOf(outputs, *references);
   }
 
-  /// The version for one step: the only branch that says what remains.
+  /// The version for one step: the only branch that says what remains, or the
+  /// one with bulk copies.
   scf::IfOp versionOfOneStep() {
     scf::IfOp version;
     kernels->walk<WalkOrder::PreOrder>([&](scf::IfOp op) {
-      if (op.getNumResults() != 1 || !op.getResult(0).getType().isInteger(1))
+      bool copies = false;
+      op.getThenRegion().walk(
+          [&](NVVM::CpAsyncBulkCommitGroupOp) { copies = true; });
+      bool saysRest =
+          op.getNumResults() == 1 && op.getResult(0).getType().isInteger(1);
+      if (!saysRest && !copies)
         return WalkResult::advance();
       version = op;
       return WalkResult::interrupt();
@@ -127,7 +142,7 @@ public:
   }
 
   /// What ptxas makes of it.
-  void expectNoSpills() {
+  void expectNoSpills(int64_t mostRegisters) {
     ASSERT_TRUE(succeeded(lowerKernelToNVVM(*kernels)));
     auto ptx = emitPTX(*kernels, *targetinfo::lookupChip("sm_90a"));
     ASSERT_TRUE(succeeded(ptx));
@@ -138,6 +153,7 @@ public:
       GTEST_SKIP() << assembled->note;
     EXPECT_EQ(assembled->resources.spillStores, 0);
     EXPECT_EQ(assembled->resources.spillLoads, 0);
+    EXPECT_LE(assembled->resources.registers, mostRegisters);
   }
 
 private:
@@ -232,8 +248,37 @@ TEST_P(OneStep, IsEnteredForOneStepAlone) {
   EXPECT_EQ(kernel.run({1, true, true, false, true}), "");
 }
 
+// What orders copies and threads is missed where it is left out.
+TEST_P(OneStep, OrdersItsCopies) {
+  if (!GetParam().copies)
+    GTEST_SKIP() << "no copies";
+  auto without = [&](auto isLeftOut) {
+    DecodeKernel kernel(GetParam());
+    SmallVector<Operation *> ops;
+    kernel.versionOfOneStep().getThenRegion().walk([&](Operation *op) {
+      if (isLeftOut(op))
+        ops.push_back(op);
+    });
+    EXPECT_FALSE(ops.empty());
+    for (Operation *op : ops)
+      op->erase();
+    return kernel.run({1});
+  };
+  EXPECT_NE(without([](Operation *op) { return isa<NVVM::FenceProxyOp>(op); }),
+            "");
+  EXPECT_NE(without([](Operation *op) { return isa<NVVM::Barrier0Op>(op); }),
+            "");
+  EXPECT_NE(without([](Operation *op) {
+              return isa<NVVM::CpAsyncBulkWaitGroupOp>(op);
+            }),
+            "");
+}
+
 TEST_P(OneStep, AssemblesWithoutSpills) {
-  DecodeKernel(GetParam()).expectNoSpills();
+  DecodeKernel(GetParam())
+      .expectNoSpills(!GetParam().copies           ? 168
+                      : GetParam().family == "kda" ? 128
+                                                   : 80);
 }
 
 // State and inputs together would take too many registers.
@@ -243,12 +288,16 @@ TEST(OneStepVersion, IsLeftOutForMuchInput) {
   EXPECT_EQ(kernel.run({1}), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, OneStep,
-                         testing::Values(Types{"bf16", "f32"},
-                                         Types{"bf16", "bf16"},
-                                         Types{"f16", "f32"}),
-                         [](const testing::TestParamInfo<Types> &info) {
-                           return info.param.io + "_" + info.param.state;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Types, OneStep,
+    testing::Values(Types{"bf16", "f32"}, Types{"bf16", "bf16"},
+                    Types{"f16", "f32"}, Types{"bf16", "bf16", true},
+                    Types{"f16", "bf16", true},
+                    Types{"bf16", "bf16", true, "kda"},
+                    Types{"bf16", "bf16", true, "linear_attention"}),
+    [](const testing::TestParamInfo<Types> &info) {
+      return info.param.family + "_" + info.param.io + "_" + info.param.state +
+             (info.param.copies ? "_copied" : "");
+    });
 
 } // namespace

@@ -85,6 +85,9 @@ struct Unit {
   std::vector<Unit> before = {};
   /// Into how many, where the user fixed it; else the decision table says.
   std::optional<int64_t> segments = std::nullopt;
+  /// Whether it is for calls of one step, of many heads: bulk copies of the
+  /// state, in place of accesses to registers.
+  bool copiesState = false;
 
   bool isSplit() const { return !before.empty(); }
   /// Whether segments fold the maps before them: none combines them first.

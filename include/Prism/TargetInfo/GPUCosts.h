@@ -45,21 +45,23 @@ struct GPULaunch {
   enum class Kind {
     Roles,      ///< chunks on tensor cores
     Steps,      ///< steps with the state in registers
+    Copies,     ///< one step beside bulk copies of its state
     Matrices,   ///< segments' states from their maps, one after the other
     Diagonals,  ///< the same where maps are diagonal
     Unmeasured, ///< anything else
   };
   Kind kind = Kind::Unmeasured;
-  GPUCounts work;        ///< Roles: of a chunk and block
-  double turns = 1;      ///< blocks that take turns in preparing
-  double teams = 1;      ///< and warpgroups of each that do
-  bool isApart = false;  ///< blocks that only prepare do
-  double waves = 0;      ///< Roles: of blocks, one after the other
-  double share = 0;      ///< of the multiprocessors at work
-  double iterations = 0; ///< of each block: chunks, steps, segments
-  double heads = 0;      ///< sequences x value heads
-  double elements = 0;   ///< Steps: of all states
-  double bytes = 0;      ///< from and to memory
+  GPUCounts work;         ///< Roles: of a chunk and block
+  double turns = 1;       ///< blocks that take turns in preparing
+  double teams = 1;       ///< and warpgroups of each that do
+  bool isApart = false;   ///< blocks that only prepare do
+  double waves = 0;       ///< Roles: of blocks, one after the other
+  double share = 0;       ///< of the multiprocessors at work
+  double iterations = 0;  ///< of each block: chunks, steps, segments
+  double heads = 0;       ///< sequences x value heads
+  double elements = 0;    ///< Steps: of all states
+  bool hasHalves = false; ///< Steps: states are of 16 bits
+  double bytes = 0;       ///< from and to memory
   /// Roles: maps that the last segment folds before its first chunk, and the
   /// bytes that a block reads of each.
   double folds = 0, foldBytes = 0;
@@ -90,6 +92,10 @@ struct GPUCosts {
   /// Such a step where one block is alone, and an element of the states for
   /// each that a multiprocessor has; both together their hypotenuse.
   double step = 0, stepElement = 0;
+  /// Of memory in one, where one step moves states of 16 bits through registers
+  /// (sectors of several rows in each access), and where it copies them; the
+  /// latter's start.
+  double halfBytes = 0, copiedBytes = 0, copiesStart = 0;
 };
 
 /// What was fitted to measurements of the chip; null for one that was not

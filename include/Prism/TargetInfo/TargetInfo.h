@@ -50,6 +50,11 @@ struct GPUInfo {
   /// Clusters of so many blocks that run at once, as above; pairs always find
   /// multiprocessors. 0 for sizes that are not known.
   int64_t clustersAtOnce(int64_t blocks) const;
+  /// Copies of any number of bytes between global and shared memory by one
+  /// thread: the chip's, in the PTX that is emitted.
+  bool hasBulkCopies() const {
+    return computeCapability >= 90 && ptxVersion >= 80;
+  }
 };
 
 /// One --target: the CPU at one or several instruction set levels, or a GPU.

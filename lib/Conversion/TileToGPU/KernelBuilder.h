@@ -190,6 +190,9 @@ public:
   void prefetch(mlir::Value address, mlir::Value condition);
   void storeElements(const Slice &slice, mlir::ValueRange indices,
                      mlir::ValueRange values);
+  /// The same at an address, in whatever memory.
+  void storeWords(const Slice &slice, mlir::Value address,
+                  mlir::ValueRange values);
 
 private:
   bool hintsCache = false;

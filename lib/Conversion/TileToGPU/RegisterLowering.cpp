@@ -16,19 +16,37 @@ using namespace prism::tiletogpu;
 // Threads
 //===----------------------------------------------------------------------===//
 
-void RegisterLowering::emit(llvm::function_ref<Value()> memory) {
-  memoryOfBlock = memory;
+void RegisterLowering::placeThread() {
   Value warp = b.divide(kernel.thread(), warpSize),
         lane = b.remainder(kernel.thread(), warpSize);
-  int64_t columnLanes = warpSize / plan.lanesPerColumn;
+  int64_t columnLanes = warpSize / plan.lanesOfWarp();
+  Value warpInItem = b.remainder(warp, plan.warpsPerItem);
   keyLane = b.divide(lane, columnLanes);
+  if (plan.keyWarps > 1)
+    keyLane = b.add(b.mul(warpInItem, b.i32(plan.lanesOfWarp())), keyLane);
   firstKey = b.mul(keyLane, b.i32(plan.rowsInTurn));
-  Value columnInWarp =
-      b.mul(b.remainder(lane, columnLanes), b.i32(plan.columnsPerThread));
+  column = b.mul(b.remainder(lane, columnLanes), b.i32(plan.columnsPerThread));
+  if (plan.keyWarps == 1)
+    column = b.add(b.mul(warpInItem, b.i32(plan.columnsPerWarp)), column);
+}
+
+void RegisterLowering::enterGroups() {
+  if (plan.columnGroups == 1)
+    return;
+  auto loop =
+      scf::ForOp::create(b, b.i32(0), b.i32(plan.columnGroups), b.i32(1));
+  b.setInsertionPointToStart(loop.getBody());
+  column = b.add(column,
+                 b.mul(loop.getInductionVar(), b.i32(plan.columnsPerGroup())));
+}
+
+void RegisterLowering::emit(llvm::function_ref<Value()> memory) {
+  memoryOfBlock = memory;
   Value item = kernel.block();
   OpBuilder::InsertionGuard guard(b);
   if (plan.itemsPerBlock > 1) {
     // Whole warps beyond the last item stay out: no shuffle misses a lane.
+    Value warp = b.divide(kernel.thread(), warpSize);
     item = b.add(b.mul(item, b.i64(plan.itemsPerBlock)),
                  b.wide(b.divide(warp, plan.warpsPerItem)));
     auto choice = scf::IfOp::create(b, b.below(item, kernel.countItems()),
@@ -36,15 +54,8 @@ void RegisterLowering::emit(llvm::function_ref<Value()> memory) {
     b.setInsertionPointToStart(choice.thenBlock());
   }
   kernel.enterItem(item);
-  Value warpInItem = b.remainder(warp, plan.warpsPerItem);
-  column = b.add(b.mul(warpInItem, b.i32(plan.columnsPerWarp)), columnInWarp);
-  if (plan.columnGroups > 1) {
-    auto loop =
-        scf::ForOp::create(b, b.i32(0), b.i32(plan.columnGroups), b.i32(1));
-    b.setInsertionPointToStart(loop.getBody());
-    column = b.add(
-        column, b.mul(loop.getInductionVar(), b.i32(plan.columnsPerGroup())));
-  }
+  placeThread();
+  enterGroups();
   emitVersions();
 }
 
@@ -148,40 +159,47 @@ Value RegisterLowering::get(Value tile, int64_t i, int64_t j) {
     return kernel.scalars.lookup(tile);
   if (isSplat(tile))
     return splatScalar(b, tile.getDefiningOp(), kernel.scalars);
+  if (isRecomputed(tile))
+    return recompute(tile, i, j);
   auto [rows, columns] = shapeOf(tile);
   const Scalars &scalars = held.find(tile)->second;
   return scalars[rows == 1 ? j : i * columns + j];
 }
 
-void RegisterLowering::emitDot(DotOp op) {
+Value RegisterLowering::elementOfDot(DotOp op, int64_t i, int64_t j) {
   auto [rows, columns] = shapeOf(op.getResult());
   AxisKind kind = plan.contractionKind(op);
   Type type = tensorType(op.getResult()).getElementType();
+  auto left = [&](int64_t k) {
+    return op.getTransposeLhs() ? get(op.getLhs(), k, i)
+                                : get(op.getLhs(), i, k);
+  };
+  auto right = [&](int64_t k) {
+    return op.getTransposeRhs() ? get(op.getRhs(), j, k)
+                                : get(op.getRhs(), k, j);
+  };
+  // Nothing is added to a zero.
   bool isZero = matchPattern(op.getAcc(), m_AnyZeroFloat());
+  Value result = isZero ? Value() : get(op.getAcc(), i, j);
+  if (kind == AxisKind::Key) {
+    Value sum = sumOver(kind, op.getK(), type, rows * columns, [&](int64_t k) {
+      return std::pair(left(k), right(k));
+    });
+    return result ? b.add(result, sum) : sum;
+  }
+  for (int64_t k = 0, e = op.getK(); k < e; ++k)
+    result = result
+                 ? math::FmaOp::create(b, left(k), right(k), result).getResult()
+                 : b.mul(left(k), right(k));
+  return result;
+}
+
+void RegisterLowering::emitDot(DotOp op) {
+  auto [rows, columns] = shapeOf(op.getResult());
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j) {
-      auto left = [&](int64_t k) {
-        return op.getTransposeLhs() ? get(op.getLhs(), k, i)
-                                    : get(op.getLhs(), i, k);
-      };
-      auto right = [&](int64_t k) {
-        return op.getTransposeRhs() ? get(op.getRhs(), j, k)
-                                    : get(op.getRhs(), k, j);
-      };
-      // Nothing is added to a zero.
-      Value result = isZero ? Value() : get(op.getAcc(), i, j);
-      if (kind == AxisKind::Key) {
-        Value sum =
-            sumOver(kind, op.getK(), type, rows * columns,
-                    [&](int64_t k) { return std::pair(left(k), right(k)); });
-        result = result ? b.add(result, sum) : sum;
-      } else {
-        for (int64_t k = 0, e = op.getK(); k < e; ++k)
-          result = result ? math::FmaOp::create(b, left(k), right(k), result)
-                                .getResult()
-                          : b.mul(left(k), right(k));
-      }
-      held[op.getResult()].push_back(result);
+      Value element = elementOfDot(op, i, j);
+      held[op.getResult()].push_back(element);
     }
 }
 
@@ -360,6 +378,8 @@ void RegisterLowering::emitOp(Operation *op) {
   b.setLoc(op->getLoc());
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return emitLoop(loop);
+  if (op->getNumResults() == 1 && isRecomputed(op->getResult(0)))
+    return;
   if (auto store = dyn_cast<StoreOp>(op))
     return emitStore(store);
   if (auto load = dyn_cast<LoadOp>(op))

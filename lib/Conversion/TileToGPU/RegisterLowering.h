@@ -12,6 +12,7 @@
 #ifndef PRISM_LIB_CONVERSION_TILETOGPU_REGISTERLOWERING_H
 #define PRISM_LIB_CONVERSION_TILETOGPU_REGISTERLOWERING_H
 
+#include "CopiedStep.h"
 #include "KernelBuilder.h"
 #include "RegisterPlan.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -30,12 +31,20 @@ public:
   /// Calls `memory` for the address of the block's shared memory, if it needs
   /// any.
   void emit(llvm::function_ref<mlir::Value()> memory);
+  /// Emits a kernel that takes a step beside bulk copies of its state, and
+  /// other calls slowly; fails with `reason` set.
+  llvm::LogicalResult emitCopied(const CopiedStep &step, mlir::Value memory,
+                                 std::string &reason);
   /// Bytes of it that it needs, once it has emitted.
   int64_t sharedBytes() const { return ringBytes; }
 
 private:
   using Scalars = llvm::SmallVector<mlir::Value>;
 
+  /// Which keys and columns are this thread's.
+  void placeThread();
+  /// Goes through the groups of columns, if there are several.
+  void enterGroups();
   void emitVersions();
   void emitVersion(mlir::Block &body, bool isWide);
   void emitOps(mlir::Block &block);
@@ -44,6 +53,7 @@ private:
   void emitLoad(tile::LoadOp op);
   void emitStore(tile::StoreOp op);
   void emitDot(tile::DotOp op);
+  mlir::Value elementOfDot(tile::DotOp op, int64_t i, int64_t j);
   void emitSolve(tile::SolveOp op);
   void emitSumColumns(tile::SumColumnsOp op);
   void emitElements(mlir::Operation *op);
@@ -111,6 +121,29 @@ private:
   void askForState(tile::LoadOp op);
 
   //===--------------------------------------------------------------------===//
+  // One step beside bulk copies (RegisterCopies.cpp)
+  //===--------------------------------------------------------------------===//
+
+  /// In that version: is it a tile that is never held, but computed from a
+  /// row's words again wherever an element of it is used?
+  bool isRecomputed(mlir::Value tile) const;
+  mlir::Value recompute(mlir::Value tile, int64_t i, int64_t j);
+  mlir::Value isCopiedCall();
+  void emitCopiedStep();
+  void emitLevel(int64_t level);
+  void emitOutputs();
+  void startCopies();
+  void passOverRows(int64_t level);
+  void storeCopiedRow(int64_t row);
+  void sendState();
+  /// A summand of each element of a sum over keys, of one of this thread's
+  /// rows.
+  void addRow(const KeySum &sum, int64_t row, Scalars &elements);
+  void shareSum(const KeySum &sum, Scalars &elements, int64_t turn);
+  void takeSum(const KeySum &sum);
+  mlir::Value placeOf(const KeySum &sum, int64_t row, mlir::Value warp);
+
+  //===--------------------------------------------------------------------===//
   // Loads ahead
   //===--------------------------------------------------------------------===//
 
@@ -164,13 +197,18 @@ private:
 
   KernelBuilder &kernel;
   ScalarBuilder &b;
-  const RegisterPlan &plan;
+  RegisterPlan plan; ///< of what is emitted
   int64_t warpSize;
   bool wide = false, oneStep = false;
   llvm::function_ref<mlir::Value()> memoryOfBlock;
   int64_t ringBytes = 0;
   llvm::SmallPtrSet<mlir::Operation *, 8> invariants;
   mlir::Value keyLane, firstKey, column;
+  const CopiedStep *copied = nullptr;
+  /// Its block's memory, where this thread's part of the state lies there, its
+  /// warp's and that one's barrier; and the words of the row at which it is.
+  mlir::Value copies, copiedRows, copiedPart, copiedBarrier;
+  Scalars rowWords;
   llvm::DenseMap<mlir::Value, Scalars> held;
   /// Words of this step, by the load whose result they are.
   llvm::DenseMap<mlir::Operation *, Scalars> ahead;

@@ -60,9 +60,14 @@ public:
   int64_t rowsInTurn = 1;       ///< G
   int64_t columnsPerWarp = 32;  ///< C times warp size / LK
   int64_t warpsPerItem = 1;     ///< of one group of columns
+  int64_t keyWarps = 1;         ///< of those, ones that have the same columns
   int64_t columnGroups = 1;     ///< groups that an item goes through one by one
   int64_t itemsPerBlock = 1;
-  int64_t columnsPerGroup() const { return columnsPerWarp * warpsPerItem; }
+  int64_t columnsPerGroup() const {
+    return columnsPerWarp * warpsPerItem / keyWarps;
+  }
+  /// Lanes of a warp that have the same columns.
+  int64_t lanesOfWarp() const { return lanesPerColumn / keyWarps; }
 
 private:
   using Node = std::pair<mlir::Value, unsigned>;

@@ -114,6 +114,45 @@ static GPUKernelInfo emitRegisters(ProgramOp program, const GPUOptions &options,
   return info;
 }
 
+/// The same with bulk copies of the state.
+static FailureOr<GPUKernelInfo>
+emitCopies(ProgramOp program, const GPUOptions &options,
+           const RegisterPlan &plan, StringRef symbol, std::string &reason) {
+  FailureOr<CopiedStep> step =
+      CopiedStep::make(program, plan, options.target, reason);
+  if (failed(step))
+    return failure();
+  GPUKernelInfo info;
+  info.threads =
+      RegisterLowering::threadsOf(step->rows, options.target.warpSize);
+  info.sharedBytes = step->bytes();
+  info.strategy = Strategy::Registers;
+  ScalarBuilder b(program.getLoc(), program.getContext());
+  KernelBuilder kernel(program, b);
+  LLVM::LLVMFuncOp function = kernel.createKernel(symbol, info.threads);
+  function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                    b.getI32IntegerAttr(int32_t(step->blocksAtOnce())));
+  RegisterLowering lowering(kernel, b, plan, options.target.warpSize);
+  Value memory = sharedMemory(b, program->getParentOfType<ModuleOp>());
+  if (failed(lowering.emitCopied(*step, memory, reason)))
+    return failure();
+  kernel.finish();
+  return info;
+}
+
+bool prism::tiletogpu::canCopyState(ProgramOp program,
+                                    const targetinfo::GPUInfo &gpu,
+                                    std::string &whyNot) {
+  OwningOpRef<ModuleOp> copy = program->getParentOfType<ModuleOp>().clone();
+  auto again = copy->lookupSymbol<ProgramOp>(program.getSymName());
+  FailureOr<RegisterPlan> plan =
+      RegisterPlan::make(again, gpu.warpSize, whyNot);
+  GPUOptions options;
+  options.target = gpu;
+  return succeeded(plan) &&
+         succeeded(emitCopies(again, options, *plan, "kernel", whyNot));
+}
+
 static FailureOr<GPUKernelInfo>
 emitShared(ProgramOp program, const GPUOptions &options, StringRef symbol) {
   FailureOr<SharedPlan> plan = SharedPlan::make(program, options.threads);
@@ -303,7 +342,11 @@ prism::tiletogpu::convertProgramToGPU(ProgramOp program,
   FailureOr<RegisterPlan> plan = failure();
   if (wantsRegisters)
     plan = RegisterPlan::make(program, options.target.warpSize, declined);
-  if (succeeded(plan))
+  if (succeeded(plan) && options.copiesState) {
+    info = emitCopies(program, options, *plan, symbol, declined);
+    if (failed(info))
+      program.emitOpError("cannot copy its state: ") << declined;
+  } else if (succeeded(plan))
     info = emitRegisters(program, options, *plan, symbol);
   else if (options.strategy == Strategy::Registers)
     program.emitOpError("cannot keep its state in registers: ") << declined;
@@ -367,6 +410,7 @@ struct ConvertTileToGPUPass
              << target << "'";
     options.target = parsed->gpu();
     options.threads = threads;
+    options.copiesState = copiesState;
     auto chosen = llvm::StringSwitch<std::optional<Strategy>>(strategy)
                       .Case("automatic", Strategy::Automatic)
                       .Case("shared", Strategy::Shared)
@@ -407,6 +451,11 @@ struct ConvertTileToGPUPass
   Option<std::string> strategy{*this, "strategy",
                                llvm::cl::desc("automatic, shared or registers"),
                                llvm::cl::init("automatic")};
+  Option<bool> copiesState{
+      *this, "copies-state",
+      llvm::cl::desc("Bulk copies of a state of 16 bits, for calls of one step "
+                     "(registers)"),
+      llvm::cl::init(false)};
   Option<int64_t> threads{
       *this, "threads",
       llvm::cl::desc("Threads of a block in the shared strategy"),

@@ -105,7 +105,9 @@ SmallVector<Value> KernelBuilder::loadWords(const Slice &slice, Value address,
     return {LLVM::LoadOp::create(b, wordType(slice, 1), address)};
   auto vector = accessType(b, element, count);
   bool isState = !cast<ViewType>(slice.view.getType()).hasTime();
-  if (hintsCache && isState && vector.getNumElements() == 4)
+  bool isGlobal =
+      cast<LLVM::LLVMPointerType>(address.getType()).getAddressSpace() == 1;
+  if (hintsCache && isState && isGlobal && vector.getNumElements() == 4)
     return loadFourOnce(b, vector.getElementType(), address);
   Value loaded = LLVM::LoadOp::create(b, vector, address,
                                       /*alignment=*/count *
@@ -147,6 +149,11 @@ void KernelBuilder::prefetch(Value address, Value condition) {
 
 void KernelBuilder::storeElements(const Slice &slice, ValueRange indices,
                                   ValueRange values) {
+  storeWords(slice, addressOf(slice, indices), values);
+}
+
+void KernelBuilder::storeWords(const Slice &slice, Value address,
+                               ValueRange values) {
   Type element = elementOf(slice);
   int64_t width = element.getIntOrFloatBitWidth(), count = values.size();
   auto vector = accessType(b, element, count);
@@ -165,6 +172,5 @@ void KernelBuilder::storeElements(const Slice &slice, ValueRange indices,
     Value rounded = arith::TruncFOp::create(b, pairOf(element), pair);
     all = put(all, LLVM::BitcastOp::create(b, b.getI32Type(), rounded), i);
   }
-  LLVM::StoreOp::create(b, all, addressOf(slice, indices),
-                        /*alignment=*/count * width / 8);
+  LLVM::StoreOp::create(b, all, address, /*alignment=*/count * width / 8);
 }

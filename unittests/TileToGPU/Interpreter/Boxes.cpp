@@ -14,11 +14,27 @@ using llvm::Twine;
 static constexpr unsigned kPieceBytes = 16;
 static constexpr unsigned kAlignment = 128;
 
+/// Bytes that follow each other, as a box in rows of one piece: no swizzle.
+static TensorMap plainMap(uint64_t address, uint64_t bytes) {
+  TensorMap map;
+  map.address = address;
+  map.rank = 2;
+  map.box[0] = map.extents[0] = kPieceBytes / 2;
+  map.box[1] = map.extents[1] = uint32_t(bytes / kPieceBytes);
+  map.strides[1] = kPieceBytes;
+  return map;
+}
+
 //===----------------------------------------------------------------------===//
 // Boxes
 //===----------------------------------------------------------------------===//
 
 static uint64_t rowBytesOf(const TensorMap &map) { return 2 * map.box[0]; }
+
+/// Of its place in shared memory.
+static unsigned alignmentOf(const TensorMap &map) {
+  return rowBytesOf(map) == kPieceBytes ? kPieceBytes : kAlignment;
+}
 
 static uint64_t bytesOfBox(const TensorMap &map) {
   uint64_t bytes = 2;
@@ -70,8 +86,9 @@ static void forElements(const TensorMap &map, const Coordinates &at, F f) {
 void BoxQueue::issue(unsigned thread, uint64_t to, const TensorMap &map,
                      const Coordinates &first, uint64_t barrier) {
   Box box{thread, to, barrier, map, first};
-  if (to % kAlignment)
-    return machine.fail("a box to an address that 128 does not divide");
+  if (to % alignmentOf(map))
+    return machine.fail("a box to an address that " + Twine(alignmentOf(map)) +
+                        " does not divide");
   if (!machine.barriers.find(barrier, thread))
     return;
   for (uint64_t at = 0; at < bytesOfBox(map) && !machine.hasFailed();
@@ -127,8 +144,9 @@ bool BoxQueue::landOne() {
 
 void StoreQueue::issue(unsigned thread, uint64_t from, const TensorMap &map,
                        const Coordinates &first) {
-  if (from % kAlignment)
-    return machine.fail("a box from an address that 128 does not divide");
+  if (from % alignmentOf(map))
+    return machine.fail("a box from an address that " +
+                        Twine(alignmentOf(map)) + " does not divide");
   for (uint64_t at = 0; at < bytesOfBox(map) && !machine.hasFailed();
        at += kPieceBytes)
     machine.shared.beginRead(from + at, kPieceBytes, thread);
@@ -296,6 +314,67 @@ static bool decodeStore(Decoder &decoder, Operation *op) {
   return true;
 }
 
+/// The piece of global memory that a copy without a map names.
+static std::optional<TensorMap> plainOf(Machine &machine, uint64_t address,
+                                        uint64_t bytes) {
+  if (address % kPieceBytes == 0 && bytes % kPieceBytes == 0 && bytes > 0)
+    return plainMap(address, bytes);
+  machine.fail("a bulk copy of " + Twine(bytes) +
+               " bytes of global memory, or from where, that 16 does not "
+               "divide");
+  return std::nullopt;
+}
+
+/// Runs `f(lane, map)` for each running lane's copy.
+template <typename F>
+static void forCopies(Machine &machine, Warp &warp, uint32_t address,
+                      uint32_t bytes, F f) {
+  forLanes(warp.mask, [&](unsigned lane) {
+    if (machine.hasFailed())
+      return;
+    auto map = plainOf(machine, warp.lane(address)[lane],
+                       uint32_t(warp.lane(bytes)[lane]));
+    if (map)
+      f(lane, *map);
+  });
+  ++machine.events;
+}
+
+static bool decodeBulk(Decoder &decoder, Operation *op) {
+  if (auto copy = dyn_cast<NVVM::CpAsyncBulkGlobalToSharedClusterOp>(op)) {
+    if (copy.getMulticastMask() || copy.getL2CacheHint())
+      return false;
+    uint32_t to = decoder.scalar(copy.getDstMem()),
+             from = decoder.scalar(copy.getSrcMem()),
+             barrier = decoder.scalar(copy.getMbar()),
+             bytes = decoder.scalar(copy.getSize());
+    decoder.emit({to, from, barrier, bytes}, {},
+                 [=](Machine &machine, Warp &warp) {
+                   forCopies(machine, warp, from, bytes,
+                             [&](unsigned lane, const TensorMap &map) {
+                               machine.boxes.issue(warp.thread(lane),
+                                                   warp.lane(to)[lane], map, {},
+                                                   warp.lane(barrier)[lane]);
+                             });
+                 });
+    return true;
+  }
+  auto copy = dyn_cast<NVVM::CpAsyncBulkSharedCTAToGlobalOp>(op);
+  if (!copy || copy.getByteMask() || copy.getL2CacheHint())
+    return false;
+  uint32_t to = decoder.scalar(copy.getDstMem()),
+           from = decoder.scalar(copy.getSrcMem()),
+           bytes = decoder.scalar(copy.getSize());
+  decoder.emit({to, from, bytes}, {}, [=](Machine &machine, Warp &warp) {
+    forCopies(machine, warp, to, bytes,
+              [&](unsigned lane, const TensorMap &map) {
+                machine.stores.issue(warp.thread(lane), warp.lane(from)[lane],
+                                     map, {});
+              });
+  });
+  return true;
+}
+
 /// Groups of what each thread had stored.
 static bool decodeGroup(Decoder &decoder, Operation *op) {
   auto wait = dyn_cast<NVVM::CpAsyncBulkWaitGroupOp>(op);
@@ -329,5 +408,6 @@ static bool decodeCast(Decoder &decoder, Operation *op) {
 
 bool prism::test::decodeBox(Decoder &decoder, Operation *op) {
   return decodeCast(decoder, op) || decodeLoad(decoder, op) ||
-         decodeStore(decoder, op) || decodeGroup(decoder, op);
+         decodeStore(decoder, op) || decodeBulk(decoder, op) ||
+         decodeGroup(decoder, op);
 }

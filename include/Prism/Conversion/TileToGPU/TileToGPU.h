@@ -43,6 +43,9 @@ struct GPUOptions {
   std::string symbol;
   /// Automatic takes registers where they apply, else shared.
   Strategy strategy = Strategy::Automatic;
+  /// In registers, for calls of one step of a state of 16 bits: bulk copies
+  /// bring it to shared memory and back. Other calls are right, and slow.
+  bool copiesState = false;
   /// Threads of a block in the shared strategy; a multiple of the warp size.
   int64_t threads = 256;
 };
@@ -77,6 +80,10 @@ llvm::FailureOr<int64_t> estimateSharedBytes(tile::ProgramOp program);
 /// else why not. Exact: the conversion takes what this takes. The dialects of
 /// kernels must have been loaded.
 bool canEmitRoles(tile::ProgramOp program, const targetinfo::GPUInfo &gpu,
+                  std::string &whyNot);
+/// Whether there is a kernel that copies a program's state; else why not.
+/// Exact, as above.
+bool canCopyState(tile::ProgramOp program, const targetinfo::GPUInfo &gpu,
                   std::string &whyNot);
 /// The type to which a program of roles rounds the operands of its products.
 mlir::Type operandTypeOf(tile::ProgramOp program);

@@ -433,6 +433,21 @@ void Instructions::storeBox(Value from, Value map, ValueRange coordinates) {
   NVVM::CpAsyncBulkCommitGroupOp::create(b);
 }
 
+void Instructions::copyFromGlobal(Value to, Value from, int64_t bytes,
+                                  Value barrier) {
+  auto cluster = LLVM::LLVMPointerType::get(
+      b.getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster));
+  NVVM::CpAsyncBulkGlobalToSharedClusterOp::create(
+      b, LLVM::AddrSpaceCastOp::create(b, cluster, to), from, barrier,
+      b.i32(bytes), Value(), Value());
+}
+
+void Instructions::copyToGlobal(Value to, Value from, int64_t bytes) {
+  NVVM::CpAsyncBulkSharedCTAToGlobalOp::create(b, to, from, b.i32(bytes),
+                                               Value(), Value());
+  NVVM::CpAsyncBulkCommitGroupOp::create(b);
+}
+
 void Instructions::waitForReads() {
   NVVM::CpAsyncBulkWaitGroupOp::create(b, uint32_t(0), b.getUnitAttr());
 }

@@ -1,0 +1,374 @@
+//===- RegisterCopies.cpp - One step beside bulk copies of its state ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A step of a large state is a copy of it, and of 16 bits a warp's accesses of
+// few bytes of many rows keep the L2 cache busier than memory. Here the copy
+// engine moves each warp's rows as one piece. A warp waits for its own alone;
+// where sums over keys are known, it changes its rows in place and sends them
+// off, and one warp computes the outputs meanwhile.
+//
+//   lane 0    asks for its warp's rows
+//   threads   load inputs, compute what follows from them
+//             wait for the warp's rows; sum up over keys, share the sums
+//             barrier
+//             write their rows
+//   lane 0    sends the warp's rows off
+//
+//===----------------------------------------------------------------------===//
+
+#include "ElementOps.h"
+#include "RegisterLowering.h"
+#include "Roles/Instructions.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace prism::tile;
+using namespace prism::tiletogpu;
+
+/// Elements of f32 in an access.
+static constexpr int64_t kInAccess = 4, kWordBytes = 4;
+
+static Instructions instructions(ScalarBuilder &b) {
+  return Instructions(b, b.getBF16Type());
+}
+
+static Value isZero(ScalarBuilder &b, Value index) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, index, b.i32(0));
+}
+
+/// Emits what is done under a condition.
+static void emitIf(ScalarBuilder &b, Value condition,
+                   llvm::function_ref<void()> emit) {
+  auto choice = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  emit();
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles of keys by values
+//===----------------------------------------------------------------------===//
+
+bool RegisterLowering::isRecomputed(Value tile) const {
+  return copied && CopiedStep::isStateShaped(plan, tile);
+}
+
+/// Row `i` is the one at which this thread is.
+Value RegisterLowering::recompute(Value tile, int64_t i, int64_t j) {
+  scf::ForOp loop = copied->loop;
+  LoadOp load = copied->load;
+  if (tile == loop.getRegionIterArg(0))
+    tile = load.getResult();
+  Operation *op = tile.getDefiningOp();
+  if (op == load)
+    return kernel.unpackWords(Slice::of(load), rowWords[j / 2],
+                              tensorType(tile).getElementType())[j % 2];
+  if (auto dot = dyn_cast<DotOp>(op))
+    return elementOfDot(dot, i, j);
+  return elementOf(op, i, j);
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+void RegisterLowering::startCopies() {
+  Instructions in = instructions(b);
+  Value warp = b.divide(kernel.thread(), warpSize),
+        lane = b.remainder(kernel.thread(), warpSize);
+  copiedPart = in.advance(copies, b.mul(warp, b.i32(copied->bytesOfWarp())));
+  copiedRows =
+      in.advance(copies, b.add(b.mul(firstKey, b.i32(copied->rowBytes())),
+                               b.mul(column, b.i32(2))));
+  copiedBarrier = in.advance(
+      copies, b.add(b.mul(warp, b.i32(8)), b.i32(copied->firstBarrier())));
+  Slice slice = Slice::of(copied->load);
+  emitIf(b, isZero(b, lane), [&] {
+    Value first = b.mul(warp, b.i32(copied->rowsOfWarp()));
+    in.initialise(copiedBarrier, 1);
+    NVVM::FenceMbarrierInitOp::create(b);
+    in.expectBytes(copiedBarrier, copied->bytesOfWarp(), /*arrives=*/true);
+    in.copyFromGlobal(
+        copiedPart,
+        kernel.safeAddress(slice, kernel.viewIndices(slice, {first, b.i32(0)}),
+                           /*inside=*/Value()),
+        copied->bytesOfWarp(), copiedBarrier);
+  });
+}
+
+void RegisterLowering::sendState() {
+  Instructions in = instructions(b);
+  in.fenceForAsync();
+  in.syncWarp();
+  Slice slice = Slice::of(copied->store);
+  emitIf(b, isZero(b, b.remainder(kernel.thread(), warpSize)), [&] {
+    Value first =
+        b.mul(b.divide(kernel.thread(), warpSize), b.i32(copied->rowsOfWarp()));
+    in.copyToGlobal(
+        kernel.safeAddress(slice, kernel.viewIndices(slice, {first, b.i32(0)}),
+                           /*inside=*/Value()),
+        copiedPart, copied->bytesOfWarp());
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Sums over keys
+//===----------------------------------------------------------------------===//
+
+void RegisterLowering::addRow(const KeySum &sum, int64_t row,
+                              Scalars &elements) {
+  bool isFirst = elements.empty();
+  auto add = [&](int64_t number, Value left, Value right) {
+    if (isFirst)
+      elements.push_back(right ? b.mul(left, right) : left);
+    else
+      elements[number] =
+          right ? math::FmaOp::create(b, left, right, elements[number])
+                      .getResult()
+                : b.add(elements[number], left);
+  };
+  for (int64_t i = 0; i < sum.rows; ++i)
+    for (int64_t j = 0; j < sum.columns; ++j) {
+      int64_t number = i * sum.columns + j;
+      auto dot = dyn_cast<DotOp>(sum.op);
+      if (!dot) {
+        add(number, get(sum.op->getOperand(0), j, row), Value());
+        continue;
+      }
+      Value left = dot.getTransposeLhs() ? get(dot.getLhs(), row, i)
+                                         : get(dot.getLhs(), i, row),
+            right = dot.getTransposeRhs() ? get(dot.getRhs(), j, row)
+                                          : get(dot.getRhs(), row, j);
+      add(number, left, right);
+    }
+}
+
+/// Where a warp's part of a row of the sum lies, at this thread's columns.
+Value RegisterLowering::placeOf(const KeySum &sum, int64_t row, Value warp) {
+  Instructions in = instructions(b);
+  int64_t each = (sum.hasValues ? copied->values : sum.columns) * kWordBytes;
+  Value bytes = b.mul(warp, b.i32(each));
+  if (sum.hasValues)
+    bytes = b.add(bytes, b.mul(column, b.i32(kWordBytes)));
+  return in.advance(in.advance(copies, bytes),
+                    sum.place + row * copied->warps() * each);
+}
+
+/// Of several sums each is written by other lanes of a warp.
+void RegisterLowering::shareSum(const KeySum &sum, Scalars &elements,
+                                int64_t turn) {
+  Instructions in = instructions(b);
+  int64_t lanes = plan.lanesOfWarp();
+  for (Value &element : elements)
+    element = sumOverLanes(b, element, lanes, warpSize / lanes);
+  Value lane = b.remainder(kernel.thread(), warpSize),
+        writer = b.divide(lane, warpSize / lanes);
+  Value isMine =
+      sum.hasValues ? in.equals(writer, turn % lanes) : isZero(b, lane);
+  emitIf(b, isMine, [&] {
+    Value warp = b.divide(kernel.thread(), warpSize);
+    for (int64_t i = 0; i < sum.rows; ++i) {
+      Value place = placeOf(sum, i, warp);
+      int64_t width = sum.hasValues ? kInAccess : 1;
+      for (int64_t j = 0; j < sum.columns; j += width) {
+        Value stored = elements[i * sum.columns + j];
+        if (width > 1) {
+          auto vector = VectorType::get({width}, b.getF32Type());
+          stored = LLVM::UndefOp::create(b, vector);
+          for (int64_t n = 0; n < width; ++n)
+            stored = LLVM::InsertElementOp::create(
+                b, stored, elements[i * sum.columns + j + n], b.i32(n));
+        }
+        in.store(stored, in.advance(place, j * kWordBytes), width * kWordBytes);
+      }
+    }
+  });
+}
+
+void RegisterLowering::takeSum(const KeySum &sum) {
+  Instructions in = instructions(b);
+  Scalars totals(sum.rows * sum.columns);
+  int64_t width = sum.hasValues ? kInAccess : 1;
+  Type f32 = b.getF32Type(),
+       type = width > 1 ? Type(VectorType::get({width}, f32)) : f32;
+  for (int64_t i = 0; i < sum.rows; ++i)
+    for (int64_t warp = 0; warp < copied->warps(); ++warp) {
+      Value place = placeOf(sum, i, b.i32(warp));
+      for (int64_t j = 0; j < sum.columns; j += width) {
+        Value part = in.load(type, in.advance(place, j * kWordBytes),
+                             width * kWordBytes);
+        for (int64_t n = 0; n < width; ++n) {
+          Value element =
+              width > 1
+                  ? LLVM::ExtractElementOp::create(b, part, b.i32(n)).getRes()
+                  : part;
+          Value &total = totals[i * sum.columns + j + n];
+          total = total ? b.add(total, element) : element;
+        }
+      }
+    }
+  auto dot = dyn_cast<DotOp>(sum.op);
+  if (dot && !matchPattern(dot.getAcc(), m_AnyZeroFloat()))
+    for (int64_t n = 0, e = totals.size(); n < e; ++n)
+      totals[n] =
+          b.add(totals[n], get(dot.getAcc(), n / sum.columns, n % sum.columns));
+  held[sum.op->getResult(0)] = totals;
+}
+
+//===----------------------------------------------------------------------===//
+// The step
+//===----------------------------------------------------------------------===//
+
+void RegisterLowering::storeCopiedRow(int64_t row) {
+  scf::ForOp loop = copied->loop;
+  StoreOp store = copied->store;
+  Value next = loop.getBody()->getTerminator()->getOperand(0);
+  Scalars values;
+  for (int64_t j = 0; j < plan.columnsPerThread; ++j)
+    values.push_back(get(next, row, j));
+  kernel.storeWords(
+      Slice::of(store),
+      instructions(b).advance(copiedRows, row * copied->rowBytes()), values);
+}
+
+/// The parts of the next level's sums, and on the last level the next state.
+void RegisterLowering::passOverRows(int64_t level) {
+  SmallVector<const KeySum *> sums;
+  for (const KeySum &sum : copied->sums)
+    if (sum.level == level + 1)
+      sums.push_back(&sum);
+  bool stores = level == copied->storeLevel;
+  SmallVector<Scalars> parts(sums.size());
+  for (int64_t row = 0; row < plan.rowsInTurn; ++row) {
+    rowWords = kernel.loadWords(
+        Slice::of(copied->load),
+        instructions(b).advance(copiedRows, row * copied->rowBytes()),
+        /*offset=*/0, plan.columnsPerThread);
+    for (auto [sum, part] : llvm::zip_equal(sums, parts))
+      addRow(*sum, row, part);
+    if (stores)
+      storeCopiedRow(row);
+  }
+  if (stores)
+    sendState();
+  for (auto [turn, sum] : llvm::enumerate(sums))
+    shareSum(*sum, parts[turn], turn);
+  if (!sums.empty())
+    NVVM::Barrier0Op::create(b);
+}
+
+void RegisterLowering::emitLevel(int64_t level) {
+  scf::ForOp loop = copied->loop;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (isScalarOp(&op)) {
+      if (level == 0)
+        emitOp(&op);
+      continue;
+    }
+    if (isa<StoreOp>(op) || copied->isForOutputs(&op) ||
+        copied->levelOf(op.getResult(0)) != level)
+      continue;
+    if (const KeySum *sum = copied->sumOf(&op))
+      takeSum(*sum);
+    else
+      emitOp(&op);
+  }
+}
+
+void RegisterLowering::emitOutputs() {
+  scf::ForOp loop = copied->loop;
+  emitIf(b, isZero(b, keyLane), [&] {
+    for (Operation &op : loop.getBody()->without_terminator()) {
+      const KeySum *sum = copied->sumOf(&op);
+      if (isScalarOp(&op) || !copied->isForOutputs(&op))
+        continue;
+      if (sum)
+        takeSum(*sum);
+      else
+        emitOp(&op);
+    }
+  });
+}
+
+void RegisterLowering::emitCopiedStep() {
+  Instructions in = instructions(b);
+  scf::ForOp loop = copied->loop;
+  for (Operation &op : loop->getBlock()->without_terminator())
+    if (isScalarOp(&op) || isa<LengthOp, ValueOffsetOp>(op))
+      emitOp(&op);
+  kernel.scalars.map(loop.getInductionVar(), b.i64(0));
+  startCopies();
+  for (LoadOp input : loop.getBody()->getOps<LoadOp>())
+    loadAt(input, addressOfFirst(input), ahead[input]);
+  emitLevel(0);
+  in.syncWarp(); // the barrier is one
+  in.wait(copiedBarrier, b.i32(0));
+  int64_t last = copied->storeLevel;
+  for (const KeySum &sum : copied->sums)
+    last = std::max(last, sum.level - 1);
+  for (int64_t level = 0; level <= last; ++level) {
+    if (level > 0)
+      emitLevel(level);
+    passOverRows(level);
+  }
+  emitOutputs();
+  // What is read from this block's memory is read before it ends.
+  emitIf(b, isZero(b, b.remainder(kernel.thread(), warpSize)),
+         [&] { in.waitForReads(); });
+}
+
+/// A call of one step, whose states and inputs lie as copies and wide accesses
+/// need them.
+Value RegisterLowering::isCopiedCall() {
+  Value all = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                    kernel.length(), b.i64(1));
+  all = b.both(all, statesThere("initial_state"));
+  all = b.both(all, statesThere("final_state"));
+  for (const Slice &slice :
+       {Slice::of(copied->load), Slice::of(copied->store)}) {
+    Value isDense =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                              kernel.rowStride(slice), b.i64(copied->values));
+    all = b.both(all, isDense);
+  }
+  return b.both(all, allAligned());
+}
+
+LogicalResult RegisterLowering::emitCopied(const CopiedStep &step, Value memory,
+                                           std::string &reason) {
+  Block &body = kernel.getProgram().getBody().front();
+  scf::ForOp loop = step.loop;
+  LoadOp load = step.load;
+  StoreOp store = step.store;
+  copied = &step;
+  copies = memory;
+  plan = step.rows;
+  kernel.enterItem(kernel.block());
+  placeThread();
+  for (LoadOp input : loop.getBody()->getOps<LoadOp>())
+    if (!canLoadAhead(input, loop)) {
+      reason = "a step reads what cannot be asked for with its state";
+      return failure();
+    }
+  if (widthOf(Slice::of(load), load.getResult()) != plan.columnsPerThread ||
+      widthOf(Slice::of(store), store.getValue()) != plan.columnsPerThread) {
+    reason = "its states are not of rows of values in memory";
+    return failure();
+  }
+  auto choice = scf::IfOp::create(b, isCopiedCall(), /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  wide = oneStep = true;
+  held.clear();
+  emitCopiedStep();
+  ahead.clear();
+  copied = nullptr;
+  oneStep = false;
+  b.setInsertionPointToStart(choice.elseBlock());
+  plan = step.small;
+  placeThread();
+  enterGroups();
+  emitVersion(body, /*isWide=*/false);
+  return success();
+}
