@@ -36,6 +36,10 @@ def family(name, dtype, keys, values, **dims):
     return {"prism_spec": 1, "family": name, "dims": dims, "dtype": {"io": dtype}, "entries": ["forward"]}
 
 
+def one_step(spec, state):
+    return {**spec, "dtype": {**spec["dtype"], "state": state}, "entries": ["decode"]}
+
+
 def chunks(chunk=64, **keys):
     return {"schedule": "chunk", "chunk": chunk, **keys}
 
@@ -55,6 +59,8 @@ CASES = {
     "plain-chunk": (models.nameless("f32", 24, 40), chunks(16), "lengths=0+1+17+64"),
     "plain-segments": (models.nameless("f32", 24, 40), chunks(16, segments=3), "B=2,T=100"),
     "steps": (family("gated_deltanet", "bf16", 128, 128), {"schedule": "recurrent"}, "B=2,T=20"),
+    # Of so many heads that the decision table names the kernel that copies its state.
+    "copied": (one_step(family("gated_deltanet", "bf16", 128, 128, Hk=64, Hv=128), "bf16"), {"schedule": "recurrent"}, "B=5,T=1"),
     "states": (models.three_states("f32", 24, 40), {"schedule": "recurrent"}, "B=2,T=20"),
     "elements": (models.s6("f32", 16, 48), {"schedule": "recurrent"}, "B=2,T=20"),
 }
@@ -99,8 +105,9 @@ def play(kit, folder, sanitizer, name):
 
     place = os.path.join(folder, name)
     with open(os.path.join(place, "bundle", "manifest.json"), encoding="utf-8") as file:
-        arguments = json.load(file)["entries"][0]["arguments"]
-    command = [os.path.join(kit.bin, "prism-run"), os.path.join(place, "bundle"), "forward", "--device", kit.device]
+        entry = json.load(file)["entries"][0]
+    arguments = entry["arguments"]
+    command = [os.path.join(kit.bin, "prism-run"), os.path.join(place, "bundle"), entry["name"], "--device", kit.device]
     results = {}
     for argument in arguments:
         path = os.path.join(place, argument["name"] + ".npy")
