@@ -382,6 +382,13 @@ static LogicalResult addCopyingUnit(func::FuncOp entry, scan::RecurrenceOp op,
     return success();
   PlanOverride whole;
   whole.valueBlock = scan::getKeysAndValues(op, 0).second;
+  // Kernels are told apart, and named by tables, by their columns.
+  if (usual.plan.getValueBlock() == *whole.valueBlock) {
+    usual.remarks.push_back({"bulk copies of the state",
+                             "no bulk copies of the state: the kernel in "
+                             "registers has all value columns in a block too"});
+    return success();
+  }
   scan::PlanAttr plan = withOverride(usual.plan, whole);
   FailureOr<OwningOpRef<ModuleOp>> module = buildTileModule(entry, plan);
   if (failed(module))
