@@ -112,14 +112,17 @@ static void countBytes(tile::ProgramOp program, LaunchWork &part) {
   }
 }
 
-/// Whether all states are of 16 bits.
-static bool hasHalves(tile::ProgramOp program) {
-  for (auto [i, type] : llvm::enumerate(program.getArgumentTypes()))
-    if (program.getArgument_(i).getRole().getValue() == "final_state" &&
-        cast<tile::ViewType>(type).getElementType().getIntOrFloatBitWidth() !=
-            16)
+bool prism::hasHalves(tile::ProgramOp program) {
+  bool any = false;
+  for (auto [i, type] : llvm::enumerate(program.getArgumentTypes())) {
+    if (program.getArgument_(i).getRole().getValue() != "final_state")
+      continue;
+    any = true;
+    if (cast<tile::ViewType>(type).getElementType().getIntOrFloatBitWidth() !=
+        16)
       return false;
-  return true;
+  }
+  return any;
 }
 
 /// Keys x values of the first state, which all launches have.

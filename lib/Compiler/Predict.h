@@ -10,6 +10,9 @@
 
 namespace prism {
 
+/// Whether all states are of 16 bits in memory.
+bool hasHalves(tile::ProgramOp program);
+
 /// What of a launch does not depend on the call.
 struct LaunchWork {
   targetinfo::GPULaunch launch; ///< kind, work and who prepares

@@ -5,6 +5,7 @@
 #include "Admit.h"
 #include "Choice.h"
 #include "Machine.h"
+#include "Predict.h"
 #include "Prism/Conversion/ScanToTile/ScanToTile.h"
 #include "Prism/Conversion/TileToGPU/TileToGPU.h"
 #include "Prism/Dialect/Scan/IR/ChunkStates.h"
@@ -345,15 +346,6 @@ static LogicalResult addSteppedSplit(func::FuncOp entry, scan::RecurrenceOp op,
   return place(std::move(split), whyNot, op, units, given);
 }
 
-static bool hasHalfState(tile::ProgramOp program) {
-  for (auto [i, type] : llvm::enumerate(program.getArgumentTypes()))
-    if (program.getArgument_(i).getRole().getValue() == "final_state")
-      return cast<tile::ViewType>(type)
-                 .getElementType()
-                 .getIntOrFloatBitWidth() == 16;
-  return false;
-}
-
 /// Says which of the two takes which calls.
 static void sayWhichCalls(Unit &usual, Unit &copying, int64_t heads) {
   std::string many = "more than " + std::to_string(heads - 1) +
@@ -370,43 +362,57 @@ static void sayWhichCalls(Unit &usual, Unit &copying, int64_t heads) {
        "that 16 bytes do not align or of rows with gaps) are right, and slow"});
 }
 
-/// Adds the unit that copies a state of 16 bits, for one step of many heads. On
-/// chips that were measured: else nothing says for how many.
-static LogicalResult addCopyingUnit(func::FuncOp entry, scan::RecurrenceOp op,
-                                    std::vector<Unit> &units,
-                                    const PlanOverride &given) {
-  Unit &usual = units.front();
-  if (!usual.target.isCuda() || !isOneStep(entry) || given.valueBlock ||
-      units.size() > 1 || !targetinfo::gpuCosts(usual.target.gpu()) ||
-      !hasHalfState(*usual.module->getOps<tile::ProgramOp>().begin()))
-    return success();
+/// The unit of a usual one's entry that copies its state, and from how many
+/// heads on it takes calls of one step; of heads: nothing, and why not.
+static FailureOr<Unit> copyingUnit(func::FuncOp entry, const Unit &usual,
+                                   int64_t values,
+                                   std::optional<int64_t> &heads,
+                                   std::string &whyNot) {
   PlanOverride whole;
-  whole.valueBlock = scan::getKeysAndValues(op, 0).second;
-  // Kernels are told apart, and named by tables, by their columns.
-  if (usual.plan.getValueBlock() == *whole.valueBlock) {
-    usual.remarks.push_back({"bulk copies of the state",
-                             "no bulk copies of the state: the kernel in "
-                             "registers has all value columns in a block too"});
-    return success();
-  }
+  whole.valueBlock = values;
   scan::PlanAttr plan = withOverride(usual.plan, whole);
   FailureOr<OwningOpRef<ModuleOp>> module = buildTileModule(entry, plan);
   if (failed(module))
     return failure();
   Unit copying{usual.entry, usual.target, plan, std::move(*module), {}, {}};
   copying.copiesState = true;
-  std::string whyNot = "it is predicted to be slower for any number of heads";
   entry.getContext()->loadAllAvailableDialects();
   tile::ProgramOp program = *copying.module->getOps<tile::ProgramOp>().begin();
-  std::optional<int64_t> heads = headsOfCopies(usual, copying);
-  if (!tiletogpu::canCopyState(program, usual.target.gpu(), whyNot) || !heads) {
-    usual.remarks.push_back(
-        {"bulk copies of the state", "no bulk copies of the state: " + whyNot});
-    return success();
+  if (tiletogpu::canCopyState(program, usual.target.gpu(), whyNot)) {
+    heads = headsOfCopies(usual, copying);
+    whyNot = "it is predicted to be slower for any number of heads";
   }
-  sayWhichCalls(usual, copying, *heads);
-  units.push_back(std::move(copying));
-  tellApart(units);
+  return copying;
+}
+
+/// Adds that unit, for states of 16 bits. On chips that were measured: else
+/// nothing says for how many heads.
+static LogicalResult addCopyingUnit(func::FuncOp entry, scan::RecurrenceOp op,
+                                    std::vector<Unit> &units,
+                                    const PlanOverride &given) {
+  Unit &usual = units.front();
+  if (!usual.target.isCuda() || !isOneStep(entry) || given.valueBlock ||
+      units.size() > 1 || !targetinfo::gpuCosts(usual.target.gpu()) ||
+      !hasHalves(*usual.module->getOps<tile::ProgramOp>().begin()))
+    return success();
+  int64_t values = scan::getKeysAndValues(op, 0).second;
+  std::optional<int64_t> heads;
+  // Kernels are told apart, and named by tables, by their columns.
+  std::string whyNot =
+      "the kernel in registers has all value columns in a block too";
+  if (usual.plan.getValueBlock() != values) {
+    FailureOr<Unit> copying = copyingUnit(entry, usual, values, heads, whyNot);
+    if (failed(copying))
+      return failure();
+    if (heads) {
+      sayWhichCalls(usual, *copying, *heads);
+      units.push_back(std::move(*copying));
+      tellApart(units);
+      return success();
+    }
+  }
+  usual.remarks.push_back(
+      {"bulk copies of the state", "no bulk copies of the state: " + whyNot});
   return success();
 }
 

@@ -136,10 +136,7 @@ void RegisterLowering::addRow(const KeySum &sum, int64_t row,
         add(number, get(sum.op->getOperand(0), j, row), Value());
         continue;
       }
-      Value left = dot.getTransposeLhs() ? get(dot.getLhs(), row, i)
-                                         : get(dot.getLhs(), i, row),
-            right = dot.getTransposeRhs() ? get(dot.getRhs(), j, row)
-                                          : get(dot.getRhs(), row, j);
+      auto [left, right] = factorsOf(dot, i, j, row);
       add(number, left, right);
     }
 }

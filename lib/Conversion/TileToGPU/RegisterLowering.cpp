@@ -166,31 +166,32 @@ Value RegisterLowering::get(Value tile, int64_t i, int64_t j) {
   return scalars[rows == 1 ? j : i * columns + j];
 }
 
+std::pair<Value, Value> RegisterLowering::factorsOf(DotOp op, int64_t i,
+                                                    int64_t j, int64_t k) {
+  Value left = op.getTransposeLhs() ? get(op.getLhs(), k, i)
+                                    : get(op.getLhs(), i, k),
+        right = op.getTransposeRhs() ? get(op.getRhs(), j, k)
+                                     : get(op.getRhs(), k, j);
+  return {left, right};
+}
+
 Value RegisterLowering::elementOfDot(DotOp op, int64_t i, int64_t j) {
   auto [rows, columns] = shapeOf(op.getResult());
   AxisKind kind = plan.contractionKind(op);
   Type type = tensorType(op.getResult()).getElementType();
-  auto left = [&](int64_t k) {
-    return op.getTransposeLhs() ? get(op.getLhs(), k, i)
-                                : get(op.getLhs(), i, k);
-  };
-  auto right = [&](int64_t k) {
-    return op.getTransposeRhs() ? get(op.getRhs(), j, k)
-                                : get(op.getRhs(), k, j);
-  };
   // Nothing is added to a zero.
   bool isZero = matchPattern(op.getAcc(), m_AnyZeroFloat());
   Value result = isZero ? Value() : get(op.getAcc(), i, j);
+  auto factors = [&](int64_t k) { return factorsOf(op, i, j, k); };
   if (kind == AxisKind::Key) {
-    Value sum = sumOver(kind, op.getK(), type, rows * columns, [&](int64_t k) {
-      return std::pair(left(k), right(k));
-    });
+    Value sum = sumOver(kind, op.getK(), type, rows * columns, factors);
     return result ? b.add(result, sum) : sum;
   }
-  for (int64_t k = 0, e = op.getK(); k < e; ++k)
-    result = result
-                 ? math::FmaOp::create(b, left(k), right(k), result).getResult()
-                 : b.mul(left(k), right(k));
+  for (int64_t k = 0, e = op.getK(); k < e; ++k) {
+    auto [left, right] = factors(k);
+    result = result ? math::FmaOp::create(b, left, right, result).getResult()
+                    : b.mul(left, right);
+  }
   return result;
 }
 

@@ -53,6 +53,9 @@ private:
   void emitLoad(tile::LoadOp op);
   void emitStore(tile::StoreOp op);
   void emitDot(tile::DotOp op);
+  /// Of element (i, j) the product at `k` of the axis summed over.
+  std::pair<mlir::Value, mlir::Value> factorsOf(tile::DotOp op, int64_t i,
+                                                int64_t j, int64_t k);
   mlir::Value elementOfDot(tile::DotOp op, int64_t i, int64_t j);
   void emitSolve(tile::SolveOp op);
   void emitSumColumns(tile::SumColumnsOp op);

@@ -415,15 +415,19 @@ void Instructions::copyAsync(Value to, Value from, int64_t size, Value bytes) {
                                      : NVVM::LoadCacheModifierKind::CA,
                           bytes);
 }
-void Instructions::copyBox(Value to, Value map, ValueRange coordinates,
-                           Value barrier) {
-  // In the block's own memory, named as a place of its cluster: PTX before 8.6
-  // knows no other.
+/// The block's own memory, named as a place of its cluster: PTX before 8.6 has
+/// copies to no other.
+static Value asPlaceOfCluster(ScalarBuilder &b, Value to) {
   auto cluster = LLVM::LLVMPointerType::get(
       b.getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster));
+  return LLVM::AddrSpaceCastOp::create(b, cluster, to);
+}
+
+void Instructions::copyBox(Value to, Value map, ValueRange coordinates,
+                           Value barrier) {
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-      b, LLVM::AddrSpaceCastOp::create(b, cluster, to), map, coordinates,
-      barrier, ValueRange(), Value(), Value(), NVVM::TMALoadMode::TILE,
+      b, asPlaceOfCluster(b, to), map, coordinates, barrier, ValueRange(),
+      Value(), Value(), NVVM::TMALoadMode::TILE,
       /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(), Value());
 }
 
@@ -435,11 +439,9 @@ void Instructions::storeBox(Value from, Value map, ValueRange coordinates) {
 
 void Instructions::copyFromGlobal(Value to, Value from, int64_t bytes,
                                   Value barrier) {
-  auto cluster = LLVM::LLVMPointerType::get(
-      b.getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster));
-  NVVM::CpAsyncBulkGlobalToSharedClusterOp::create(
-      b, LLVM::AddrSpaceCastOp::create(b, cluster, to), from, barrier,
-      b.i32(bytes), Value(), Value());
+  NVVM::CpAsyncBulkGlobalToSharedClusterOp::create(b, asPlaceOfCluster(b, to),
+                                                   from, barrier, b.i32(bytes),
+                                                   Value(), Value());
 }
 
 void Instructions::copyToGlobal(Value to, Value from, int64_t bytes) {

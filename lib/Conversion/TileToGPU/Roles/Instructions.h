@@ -124,12 +124,13 @@ public:
   void expectBytes(mlir::Value barrier, int64_t bytes, bool arrives);
   /// The copy engine stores a box from shared memory, as a group of its own.
   /// One thread, behind a fence of every thread that wrote the box.
-  /// Bytes that follow each other, a multiple of 16.
+  void storeBox(mlir::Value from, mlir::Value map,
+                mlir::ValueRange coordinates);
+  /// The same of bytes that follow each other in global memory, a multiple of
+  /// 16, without a map.
   void copyFromGlobal(mlir::Value to, mlir::Value from, int64_t bytes,
                       mlir::Value barrier);
   void copyToGlobal(mlir::Value to, mlir::Value from, int64_t bytes);
-  void storeBox(mlir::Value from, mlir::Value map,
-                mlir::ValueRange coordinates);
   /// Until the engine has read all that this thread had it store.
   void waitForReads();
   /// Whether it is true in any lane of the warp.
