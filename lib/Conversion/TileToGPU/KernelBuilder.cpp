@@ -113,10 +113,10 @@ KernelBuilder::Item KernelBuilder::takeApart(Value number) {
   return item;
 }
 
-void KernelBuilder::enterItem(Value number) {
+void KernelBuilder::enterItem(Value number, bool isUnpacked) {
   itemNumber = number;
   item = takeApart(number);
-  readLength();
+  readLength(isUnpacked);
   cutSegment();
   accesses.clear();
   for (unsigned i = 0, e = program.getArgumentTypes().size(); i < e; ++i)
@@ -144,40 +144,51 @@ void KernelBuilder::cutSegment() {
   steps = b.sub(end, first);
 }
 
+std::optional<unsigned> KernelBuilder::offsetsArgument() {
+  for (unsigned i = 0, e = program.getArgumentTypes().size(); i < e; ++i)
+    if (program.getArgument_(i).getRole().getValue() == "offsets")
+      return i;
+  return std::nullopt;
+}
+
+Value KernelBuilder::hasOffsets() {
+  std::optional<unsigned> argument = offsetsArgument();
+  if (!argument)
+    return {};
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, word(*argument),
+                               b.i64(0));
+}
+
 /// Without offsets sequence s is batch row s with T steps; with them it is the
 /// rows offsets[s] .. offsets[s + 1] of batch row 0.
-void KernelBuilder::readLength() {
-  int64_t numArguments = program.getArgumentTypes().size();
-  steps = word(numArguments + 1);
+void KernelBuilder::readLength(bool isUnpacked) {
+  steps = word(program.getArgumentTypes().size() + 1);
   firstRow = b.i64(0);
-  for (int64_t i = 0; i < numArguments; ++i) {
-    if (program.getArgument_(i).getRole().getValue() != "offsets")
-      continue;
-    Value base = word(i);
-    isPacked =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::ne, base, b.i64(0));
-    auto read = [&](Value at) -> Value {
-      auto global = LLVM::LLVMPointerType::get(b.getContext(), 1);
-      Value pointer = LLVM::IntToPtrOp::create(b, global, base);
-      Value address = LLVM::GEPOp::create(b, global, b.getI64Type(), pointer,
-                                          ArrayRef<LLVM::GEPArg>{at});
-      return LLVM::LoadOp::create(b, b.getI64Type(), address);
-    };
-    Type i64 = b.getI64Type();
-    auto choice = scf::IfOp::create(b, TypeRange{i64, i64, i64}, isPacked,
-                                    /*withElseRegion=*/true);
-    b.setInsertionPointToStart(choice.thenBlock());
-    Value stride = word(firstStride[i]);
-    Value first = read(b.mul(item.sequence, stride));
-    Value last = read(b.mul(b.add(item.sequence, b.i64(1)), stride));
-    scf::YieldOp::create(b, ValueRange{first, b.sub(last, first), b.i64(0)});
-    b.setInsertionPointToStart(choice.elseBlock());
-    scf::YieldOp::create(b, ValueRange{firstRow, steps, item.batch});
-    b.setInsertionPointAfter(choice);
-    firstRow = choice.getResult(0);
-    steps = choice.getResult(1);
-    item.batch = choice.getResult(2);
-  }
+  isPacked = isUnpacked ? Value() : hasOffsets();
+  if (!isPacked)
+    return;
+  unsigned argument = *offsetsArgument();
+  Type i64 = b.getI64Type();
+  auto read = [&](Value at) -> Value {
+    auto global = LLVM::LLVMPointerType::get(b.getContext(), 1);
+    Value pointer = LLVM::IntToPtrOp::create(b, global, word(argument));
+    Value address = LLVM::GEPOp::create(b, global, i64, pointer,
+                                        ArrayRef<LLVM::GEPArg>{at});
+    return LLVM::LoadOp::create(b, i64, address);
+  };
+  auto choice = scf::IfOp::create(b, TypeRange{i64, i64, i64}, isPacked,
+                                  /*withElseRegion=*/true);
+  b.setInsertionPointToStart(choice.thenBlock());
+  Value stride = word(firstStride[argument]);
+  Value first = read(b.mul(item.sequence, stride));
+  Value last = read(b.mul(b.add(item.sequence, b.i64(1)), stride));
+  scf::YieldOp::create(b, ValueRange{first, b.sub(last, first), b.i64(0)});
+  b.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(b, ValueRange{firstRow, steps, item.batch});
+  b.setInsertionPointAfter(choice);
+  firstRow = choice.getResult(0);
+  steps = choice.getResult(1);
+  item.batch = choice.getResult(2);
 }
 
 /// Value head h uses head floor(h * heads / value_heads) of an argument.

@@ -87,8 +87,9 @@ public:
 
   /// Number of work items of the launch, i64.
   mlir::Value countItems();
-  /// Takes the item apart and finds its part of every array.
-  void enterItem(mlir::Value item);
+  /// Takes the item apart and finds its part of every array, for a call whose
+  /// sequences share no batch row if `isUnpacked`.
+  void enterItem(mlir::Value item, bool isUnpacked = false);
 
   /// Where `tile.sum_steps` may write, before anything else does: 8 bytes for
   /// each thread.
@@ -99,6 +100,8 @@ public:
   mlir::Value length() const { return steps; }
   /// Which of its sequence's segments the item is, i64; null where it is none.
   mlir::Value segment() const { return item.segment; }
+  /// Whether the call has offsets, i1; null where it never does.
+  mlir::Value hasOffsets();
   /// Whether sequences share a batch row, i1; null where they never do.
   mlir::Value packed() const { return isPacked; }
   tile::ProgramOp getProgram() const { return program; }
@@ -214,7 +217,8 @@ private:
   mlir::Value sumSteps(tile::SumStepsOp op);
   mlir::Value sumOfThreads(mlir::Value mine);
   mlir::Value segmentsOfSequence();
-  void readLength();
+  std::optional<unsigned> offsetsArgument();
+  void readLength(bool isUnpacked);
   void cutSegment();
   Access locate(unsigned argument, const Item &item, mlir::Value zero = {});
   mlir::Value addressOf(const Slice &slice, mlir::ValueRange indices);

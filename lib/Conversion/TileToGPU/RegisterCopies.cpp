@@ -8,8 +8,9 @@
 // where sums over keys are known, it changes its rows in place and sends them
 // off, and one warp computes the outputs meanwhile.
 //
+//   threads   load inputs: what is asked for behind a copy waits for it
 //   lane 0    asks for its warp's rows
-//   threads   load inputs, compute what follows from them
+//   threads    compute what follows from them
 //             wait for the warp's rows; sum up over keys, share the sums
 //             barrier
 //             write their rows
@@ -26,24 +27,8 @@ using namespace mlir;
 using namespace prism::tile;
 using namespace prism::tiletogpu;
 
-/// Elements of f32 in an access.
-static constexpr int64_t kInAccess = 4, kWordBytes = 4;
-
 static Instructions instructions(ScalarBuilder &b) {
   return Instructions(b, b.getBF16Type());
-}
-
-static Value isZero(ScalarBuilder &b, Value index) {
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, index, b.i32(0));
-}
-
-/// Emits what is done under a condition.
-static void emitIf(ScalarBuilder &b, Value condition,
-                   llvm::function_ref<void()> emit) {
-  auto choice = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(choice.thenBlock());
-  emit();
 }
 
 //===----------------------------------------------------------------------===//
@@ -113,107 +98,6 @@ void RegisterLowering::sendState() {
 }
 
 //===----------------------------------------------------------------------===//
-// Sums over keys
-//===----------------------------------------------------------------------===//
-
-void RegisterLowering::addRow(const KeySum &sum, int64_t row,
-                              Scalars &elements) {
-  bool isFirst = elements.empty();
-  auto add = [&](int64_t number, Value left, Value right) {
-    if (isFirst)
-      elements.push_back(right ? b.mul(left, right) : left);
-    else
-      elements[number] =
-          right ? math::FmaOp::create(b, left, right, elements[number])
-                      .getResult()
-                : b.add(elements[number], left);
-  };
-  for (int64_t i = 0; i < sum.rows; ++i)
-    for (int64_t j = 0; j < sum.columns; ++j) {
-      int64_t number = i * sum.columns + j;
-      auto dot = dyn_cast<DotOp>(sum.op);
-      if (!dot) {
-        add(number, get(sum.op->getOperand(0), j, row), Value());
-        continue;
-      }
-      auto [left, right] = factorsOf(dot, i, j, row);
-      add(number, left, right);
-    }
-}
-
-/// Where a warp's part of a row of the sum lies, at this thread's columns.
-Value RegisterLowering::placeOf(const KeySum &sum, int64_t row, Value warp) {
-  Instructions in = instructions(b);
-  int64_t each = (sum.hasValues ? copied->values : sum.columns) * kWordBytes;
-  Value bytes = b.mul(warp, b.i32(each));
-  if (sum.hasValues)
-    bytes = b.add(bytes, b.mul(column, b.i32(kWordBytes)));
-  return in.advance(in.advance(copies, bytes),
-                    sum.place + row * copied->warps() * each);
-}
-
-/// Of several sums each is written by other lanes of a warp.
-void RegisterLowering::shareSum(const KeySum &sum, Scalars &elements,
-                                int64_t turn) {
-  Instructions in = instructions(b);
-  int64_t lanes = plan.lanesOfWarp();
-  for (Value &element : elements)
-    element = sumOverLanes(b, element, lanes, warpSize / lanes);
-  Value lane = b.remainder(kernel.thread(), warpSize),
-        writer = b.divide(lane, warpSize / lanes);
-  Value isMine =
-      sum.hasValues ? in.equals(writer, turn % lanes) : isZero(b, lane);
-  emitIf(b, isMine, [&] {
-    Value warp = b.divide(kernel.thread(), warpSize);
-    for (int64_t i = 0; i < sum.rows; ++i) {
-      Value place = placeOf(sum, i, warp);
-      int64_t width = sum.hasValues ? kInAccess : 1;
-      for (int64_t j = 0; j < sum.columns; j += width) {
-        Value stored = elements[i * sum.columns + j];
-        if (width > 1) {
-          auto vector = VectorType::get({width}, b.getF32Type());
-          stored = LLVM::UndefOp::create(b, vector);
-          for (int64_t n = 0; n < width; ++n)
-            stored = LLVM::InsertElementOp::create(
-                b, stored, elements[i * sum.columns + j + n], b.i32(n));
-        }
-        in.store(stored, in.advance(place, j * kWordBytes), width * kWordBytes);
-      }
-    }
-  });
-}
-
-void RegisterLowering::takeSum(const KeySum &sum) {
-  Instructions in = instructions(b);
-  Scalars totals(sum.rows * sum.columns);
-  int64_t width = sum.hasValues ? kInAccess : 1;
-  Type f32 = b.getF32Type(),
-       type = width > 1 ? Type(VectorType::get({width}, f32)) : f32;
-  for (int64_t i = 0; i < sum.rows; ++i)
-    for (int64_t warp = 0; warp < copied->warps(); ++warp) {
-      Value place = placeOf(sum, i, b.i32(warp));
-      for (int64_t j = 0; j < sum.columns; j += width) {
-        Value part = in.load(type, in.advance(place, j * kWordBytes),
-                             width * kWordBytes);
-        for (int64_t n = 0; n < width; ++n) {
-          Value element =
-              width > 1
-                  ? LLVM::ExtractElementOp::create(b, part, b.i32(n)).getRes()
-                  : part;
-          Value &total = totals[i * sum.columns + j + n];
-          total = total ? b.add(total, element) : element;
-        }
-      }
-    }
-  auto dot = dyn_cast<DotOp>(sum.op);
-  if (dot && !matchPattern(dot.getAcc(), m_AnyZeroFloat()))
-    for (int64_t n = 0, e = totals.size(); n < e; ++n)
-      totals[n] =
-          b.add(totals[n], get(dot.getAcc(), n / sum.columns, n % sum.columns));
-  held[sum.op->getResult(0)] = totals;
-}
-
-//===----------------------------------------------------------------------===//
 // The step
 //===----------------------------------------------------------------------===//
 
@@ -249,10 +133,11 @@ void RegisterLowering::passOverRows(int64_t level) {
   }
   if (stores)
     sendState();
+  if (sums.empty())
+    return;
   for (auto [turn, sum] : llvm::enumerate(sums))
     shareSum(*sum, parts[turn], turn);
-  if (!sums.empty())
-    NVVM::Barrier0Op::create(b);
+  NVVM::Barrier0Op::create(b);
 }
 
 void RegisterLowering::emitLevel(int64_t level) {
@@ -275,7 +160,7 @@ void RegisterLowering::emitLevel(int64_t level) {
 
 void RegisterLowering::emitOutputs() {
   scf::ForOp loop = copied->loop;
-  emitIf(b, isZero(b, keyLane), [&] {
+  emitIf(b, isZero(b, b.divide(kernel.thread(), warpSize)), [&] {
     for (Operation &op : loop.getBody()->without_terminator()) {
       const KeySum *sum = copied->sumOf(&op);
       if (isScalarOp(&op) || !copied->isForOutputs(&op))
@@ -295,9 +180,9 @@ void RegisterLowering::emitCopiedStep() {
     if (isScalarOp(&op) || isa<LengthOp, ValueOffsetOp>(op))
       emitOp(&op);
   kernel.scalars.map(loop.getInductionVar(), b.i64(0));
-  startCopies();
   for (LoadOp input : loop.getBody()->getOps<LoadOp>())
     loadAt(input, addressOfFirst(input), ahead[input]);
+  startCopies();
   emitLevel(0);
   in.syncWarp(); // the barrier is one
   in.wait(copiedBarrier, b.i32(0));
@@ -332,38 +217,67 @@ Value RegisterLowering::isCopiedCall() {
   return b.both(all, allAligned());
 }
 
-LogicalResult RegisterLowering::emitCopied(const CopiedStep &step, Value memory,
-                                           std::string &reason) {
-  Block &body = kernel.getProgram().getBody().front();
-  scf::ForOp loop = step.loop;
-  LoadOp load = step.load;
-  StoreOp store = step.store;
-  copied = &step;
-  copies = memory;
-  plan = step.rows;
-  kernel.enterItem(kernel.block());
-  placeThread();
+LogicalResult RegisterLowering::checkCopied(std::string &reason) {
+  scf::ForOp loop = copied->loop;
   for (LoadOp input : loop.getBody()->getOps<LoadOp>())
     if (!canLoadAhead(input, loop)) {
       reason = "a step reads what cannot be asked for with its state";
       return failure();
     }
-  if (widthOf(Slice::of(load), load.getResult()) != plan.columnsPerThread ||
-      widthOf(Slice::of(store), store.getValue()) != plan.columnsPerThread) {
-    reason = "its states are not of rows of values in memory";
+  LoadOp load = copied->load;
+  StoreOp store = copied->store;
+  if (widthOf(Slice::of(load), load.getResult()) == plan.columnsPerThread &&
+      widthOf(Slice::of(store), store.getValue()) == plan.columnsPerThread)
+    return success();
+  reason = "its states are not of rows of values in memory";
+  return failure();
+}
+
+/// The step, if the call is one; returns whether it is another one, i1. Where
+/// inputs lie follows from offsets in memory, if there are any: a version
+/// without them has what it reads sooner.
+Value RegisterLowering::emitCopiedCall(bool isUnpacked) {
+  kernel.enterItem(kernel.block(), isUnpacked);
+  return emitUnder(b, isCopiedCall(), [&] {
+    wide = oneStep = true;
+    held.clear();
+    emitCopiedStep();
+    ahead.clear();
+    wide = oneStep = false;
+    return b.integer(b.getI1Type(), 0);
+  });
+}
+
+LogicalResult RegisterLowering::emitCopied(const CopiedStep &step, Value memory,
+                                           std::string &reason) {
+  Block &body = kernel.getProgram().getBody().front();
+  copied = &step;
+  copies = memory;
+  plan = step.rows;
+  if (failed(checkCopied(reason)))
     return failure();
+  placeThread();
+  Value isPacked = kernel.hasOffsets(), isOther;
+  if (isPacked) {
+    auto choice = scf::IfOp::create(b, b.getI1Type(), isPacked,
+                                    /*withElseRegion=*/true);
+    for (Block *block : {choice.thenBlock(), choice.elseBlock()}) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(block);
+      scf::YieldOp::create(b, emitCopiedCall(block == choice.elseBlock()));
+    }
+    isOther = choice.getResult(0);
+  } else {
+    isOther = emitCopiedCall(/*isUnpacked=*/true);
   }
-  auto choice = scf::IfOp::create(b, isCopiedCall(), /*withElseRegion=*/true);
+  auto rest = scf::IfOp::create(b, isOther, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(choice.thenBlock());
-  wide = oneStep = true;
-  held.clear();
-  emitCopiedStep();
-  ahead.clear();
+  b.setInsertionPointToStart(rest.thenBlock());
   copied = nullptr;
-  oneStep = false;
-  b.setInsertionPointToStart(choice.elseBlock());
   plan = step.small;
+  // Its places are computed here, not before the branch.
+  kernel.enterItem(
+      b.add(kernel.block(), b.wide(instructions(b).opaque(b.i32(0)))));
   placeThread();
   enterGroups();
   emitVersion(body, /*isWide=*/false);

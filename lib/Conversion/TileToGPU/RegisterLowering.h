@@ -132,17 +132,26 @@ private:
   bool isRecomputed(mlir::Value tile) const;
   mlir::Value recompute(mlir::Value tile, int64_t i, int64_t j);
   mlir::Value isCopiedCall();
+  mlir::Value emitCopiedCall(bool isUnpacked);
   void emitCopiedStep();
   void emitLevel(int64_t level);
   void emitOutputs();
+  llvm::LogicalResult checkCopied(std::string &reason);
   void startCopies();
   void passOverRows(int64_t level);
   void storeCopiedRow(int64_t row);
   void sendState();
+
+  //===--------------------------------------------------------------------===//
+  // Its sums over keys (CopiedSums.cpp)
+  //===--------------------------------------------------------------------===//
+
   /// A summand of each element of a sum over keys, of one of this thread's
   /// rows.
   void addRow(const KeySum &sum, int64_t row, Scalars &elements);
+  void storeParts(llvm::ArrayRef<mlir::Value> elements, mlir::Value place);
   void shareSum(const KeySum &sum, Scalars &elements, int64_t turn);
+  Scalars addParts(const KeySum &sum, mlir::Value first, int64_t count);
   void takeSum(const KeySum &sum);
   mlir::Value placeOf(const KeySum &sum, int64_t row, mlir::Value warp);
 
@@ -216,6 +225,16 @@ private:
   /// Words of this step, by the load whose result they are.
   llvm::DenseMap<mlir::Operation *, Scalars> ahead;
 };
+
+/// Whether an i32 is 0.
+mlir::Value isZero(ScalarBuilder &b, mlir::Value index);
+/// Emits what is done under a condition.
+void emitIf(ScalarBuilder &b, mlir::Value condition,
+            llvm::function_ref<void()> emit);
+/// Emits what is done under a condition; returns whether it remains to be done,
+/// i1. No condition: always.
+mlir::Value emitUnder(ScalarBuilder &b, mlir::Value condition,
+                      llvm::function_ref<mlir::Value()> emit);
 
 } // namespace prism::tiletogpu
 

@@ -173,10 +173,20 @@ void RegisterLowering::emitLoop(scf::ForOp loop) {
   oneStep &&isOverSteps(loop) ? emitOnce(loop) : emitFor(loop);
 }
 
-/// Emits what is done under a condition; returns whether it remains to be done,
-/// i1. No condition: always.
-static Value emitUnder(ScalarBuilder &b, Value condition,
-                       llvm::function_ref<Value()> emit) {
+Value prism::tiletogpu::isZero(ScalarBuilder &b, Value index) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, index, b.i32(0));
+}
+
+void prism::tiletogpu::emitIf(ScalarBuilder &b, Value condition,
+                              llvm::function_ref<void()> emit) {
+  auto choice = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  emit();
+}
+
+Value prism::tiletogpu::emitUnder(ScalarBuilder &b, Value condition,
+                                  llvm::function_ref<Value()> emit) {
   if (!condition)
     return emit();
   auto choice = scf::IfOp::create(b, b.getI1Type(), condition,

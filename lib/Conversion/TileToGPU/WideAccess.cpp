@@ -16,8 +16,9 @@ bool KernelBuilder::isContiguous(const Slice &slice) {
   auto view = cast<ViewType>(slice.view.getType());
   int64_t last = slice.axisOfTile.back();
   bool isTime = last == 0 && view.hasTime();
+  ArgumentAttr argument = program.getArgument_(slice.view.getArgNumber());
   return !isTime && last == view.getRank() - 1 &&
-         !accesses[slice.view.getArgNumber()].strides[last];
+         isFeatureAxis(argument.getAxes().getValue().back());
 }
 
 Value KernelBuilder::misalignment(unsigned argument, int64_t bytes) {
