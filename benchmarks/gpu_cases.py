@@ -88,8 +88,10 @@ def family_cases():
 
 
 def decode_cases():
-    return [Case("gated_deltanet", 1, sequences, 16, 32, entry="decode", state=state)
-            for state in ("f32", "bf16") for sequences in (1, 64, 256)]
+    cases = [Case("gated_deltanet", 1, sequences, 16, 32, entry="decode", state=state)
+             for state in ("f32", "bf16") for sequences in (1, 64, 256)]
+    return cases + [Case(model, 1, sequences, 32, 32, entry="decode", state="bf16")
+                    for model in ("retnet", "gla", "kda", "rwkv7") for sequences in (8, 32, 256)]
 
 
 def length_cases():

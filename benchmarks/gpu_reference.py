@@ -76,7 +76,9 @@ def stepped(case, x, read_scale):
     k, v = x["k"].double(), x["v"].double()
     rows = k.shape[3] if k.dim() == 5 else 0
     strength = x["beta"].double() if "beta" in x else None
-    state = torch.zeros(*v.shape[:1], *v.shape[2:3], k.shape[-1], v.shape[-1], dtype=torch.float64, device=v.device)
+    first = x.get("initial_state")
+    shape = (*v.shape[:1], *v.shape[2:3], k.shape[-1], v.shape[-1])
+    state = torch.zeros(shape, dtype=torch.float64, device=v.device) if first is None else first.double()
     outputs = torch.empty(*v.shape[:3], v.shape[-1], dtype=torch.float64, device=v.device)
     seen = lambda key, state: torch.einsum("bhk,bhkv->bhv", key, state)  # noqa: E731
     outer = lambda key, value: key.unsqueeze(-1) * value.unsqueeze(-2)  # noqa: E731

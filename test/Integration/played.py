@@ -60,7 +60,7 @@ CASES = {
     "plain-segments": (models.nameless("f32", 24, 40), chunks(16, segments=3), "B=2,T=100"),
     "steps": (family("gated_deltanet", "bf16", 128, 128), {"schedule": "recurrent"}, "B=2,T=20"),
     # Of so many heads that the decision table names the kernel that copies its state.
-    "copied": (one_step(family("gated_deltanet", "bf16", 128, 128, Hk=64, Hv=128), "bf16"), {"schedule": "recurrent"}, "B=5,T=1"),
+    "copied": (one_step(family("gated_deltanet", "bf16", 128, 128, Hk=64, Hv=128), "bf16"), {"schedule": "recurrent"}, "B=4,T=1"),
     "states": (models.three_states("f32", 24, 40), {"schedule": "recurrent"}, "B=2,T=20"),
     "elements": (models.s6("f32", 16, 48), {"schedule": "recurrent"}, "B=2,T=20"),
 }

@@ -273,6 +273,7 @@ FailureOr<CopiedStep> CopiedStep::make(ProgramOp program,
                                        const targetinfo::GPUInfo &gpu,
                                        std::string &reason) {
   CopiedStep step;
+  step.blocksAhead = gpu.multiprocessors;
   if (!gpu.hasBulkCopies()) {
     reason = gpu.chip + " has no bulk copies";
     return failure();

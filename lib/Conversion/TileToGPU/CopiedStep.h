@@ -62,6 +62,9 @@ public:
   int64_t bytes() const { return endOfSums; }
   /// Blocks that a multiprocessor is to have at once.
   int64_t blocksAtOnce() const;
+  /// The block whose state a block asks the L2 cache for starts so many later:
+  /// one of each multiprocessor, about as long as memory takes to answer.
+  int64_t blocksAhead = 0;
 
   int64_t levelOf(mlir::Value value) const { return levels.lookup(value); }
   const KeySum *sumOf(mlir::Operation *op) const;

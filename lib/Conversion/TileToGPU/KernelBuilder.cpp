@@ -467,6 +467,15 @@ void KernelBuilder::withOwnPlace(const Slice &slice, Value zero,
   accesses[slice.view.getArgNumber()] = kept;
 }
 
+void KernelBuilder::withItem(const Slice &slice, Value number,
+                             llvm::function_ref<void()> body) {
+  unsigned argument = slice.view.getArgNumber();
+  Access kept =
+      std::exchange(accesses[argument], locate(argument, takeApart(number)));
+  body();
+  accesses[argument] = kept;
+}
+
 Value KernelBuilder::loadElement(const Slice &slice, ValueRange indices,
                                  Type type) {
   return loadFrom(slice, addressOf(slice, indices), type);

@@ -162,6 +162,9 @@ public:
   /// loop.
   void withOwnPlace(const Slice &slice, mlir::Value zero,
                     llvm::function_ref<void()> body);
+  /// Emits `body` with those of another item; the argument has no time.
+  void withItem(const Slice &slice, mlir::Value item,
+                llvm::function_ref<void()> body);
 
   /// The element at an address, converted.
   mlir::Value loadFrom(const Slice &slice, mlir::Value address,

@@ -10,7 +10,8 @@
 //
 //   threads   load inputs: what is asked for behind a copy waits for it
 //   lane 0    asks for its warp's rows
-//   threads    compute what follows from them
+//   threads   ask the L2 cache for the state of a block that starts later
+//             compute what follows from the inputs
 //             wait for the warp's rows; sum up over keys, share the sums
 //             barrier
 //             write their rows
@@ -30,6 +31,9 @@ using namespace prism::tiletogpu;
 static Instructions instructions(ScalarBuilder &b) {
   return Instructions(b, b.getBF16Type());
 }
+
+/// Of the L2 cache.
+static constexpr int64_t kLineBytes = 128;
 
 //===----------------------------------------------------------------------===//
 // Tiles of keys by values
@@ -79,6 +83,26 @@ void RegisterLowering::startCopies() {
         kernel.safeAddress(slice, kernel.viewIndices(slice, {first, b.i32(0)}),
                            /*inside=*/Value()),
         copied->bytesOfWarp(), copiedBarrier);
+  });
+}
+
+/// Memory has the next states to read while threads compute, and the copies
+/// find them in the L2 cache.
+void RegisterLowering::prefetchLater() {
+  Slice slice = Slice::of(copied->load);
+  int64_t inLine = kLineBytes / 2, inBlock = plan.warpsPerItem * warpSize;
+  Value item = b.add(kernel.block(), b.i64(copied->blocksAhead)),
+        isThere = b.below(item, kernel.countItems());
+  kernel.withItem(slice, item, [&] {
+    Value first = kernel.safeAddress(
+        slice, kernel.viewIndices(slice, {b.i32(0), b.i32(0)}),
+        /*inside=*/Value());
+    for (int64_t line = 0; line * kLineBytes < copied->stateBytes();
+         line += inBlock) {
+      Value number = b.wide(b.add(kernel.thread(), b.i32(line)));
+      kernel.prefetch(
+          kernel.advance(slice, first, b.mul(number, b.i64(inLine))), isThere);
+    }
   });
 }
 
@@ -183,6 +207,7 @@ void RegisterLowering::emitCopiedStep() {
   for (LoadOp input : loop.getBody()->getOps<LoadOp>())
     loadAt(input, addressOfFirst(input), ahead[input]);
   startCopies();
+  prefetchLater();
   emitLevel(0);
   in.syncWarp(); // the barrier is one
   in.wait(copiedBarrier, b.i32(0));

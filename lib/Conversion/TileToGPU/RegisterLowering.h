@@ -138,6 +138,7 @@ private:
   void emitOutputs();
   llvm::LogicalResult checkCopied(std::string &reason);
   void startCopies();
+  void prefetchLater();
   void passOverRows(int64_t level);
   void storeCopiedRow(int64_t row);
   void sendState();

@@ -4,12 +4,17 @@
 
 // Of one step each warp has a barrier and brings its rows of the state; its next
 // state is written over the words and goes back, here before the warps' parts of
-// the output meet, which the state does not wait for. Other calls take a loop.
+// the output meet, which the state does not wait for. Between copies and sums
+// each thread asks the L2 cache for a line of a later block's state, if there is
+// such a block. Other calls take a loop.
 // CHECK: llvm.func @rows(
 // CHECK-SAME: nvvm.minctasm = 3
 // CHECK: scf.if
 // CHECK: nvvm.mbarrier.init
 // CHECK: nvvm.cp.async.bulk.shared.cluster.global
+// CHECK: arith.constant 132 : i64
+// CHECK: arith.cmpi ult
+// CHECK: prefetch.global.L2
 // CHECK: nvvm.cp.async.bulk.global.shared.cta
 // CHECK: nvvm.barrier0
 // CHECK: nvvm.cp.async.bulk.wait_group
