@@ -25,8 +25,8 @@ using namespace prism::tiletogpu;
 /// Elements of f32 in an access.
 static constexpr int64_t kInAccess = 4, kWordBytes = 4;
 
-static Instructions instructions(ScalarBuilder &b) {
-  return Instructions(b, b.getBF16Type());
+static int64_t elementsInAccess(const KeySum &sum) {
+  return sum.hasValues ? kInAccess : 1;
 }
 
 void RegisterLowering::addRow(const KeySum &sum, int64_t row,
@@ -56,7 +56,7 @@ void RegisterLowering::addRow(const KeySum &sum, int64_t row,
 
 /// Where a warp's part of a row of the sum lies, at this thread's columns.
 Value RegisterLowering::placeOf(const KeySum &sum, int64_t row, Value warp) {
-  Instructions in = instructions(b);
+  Instructions in = instructions();
   int64_t each = (sum.hasValues ? copied->values : sum.columns) * kWordBytes;
   Value bytes = b.mul(warp, b.i32(each));
   if (sum.hasValues)
@@ -65,48 +65,48 @@ Value RegisterLowering::placeOf(const KeySum &sum, int64_t row, Value warp) {
                     sum.place + row * copied->warps() * each);
 }
 
-/// Elements of a row, at this thread's columns.
-void RegisterLowering::storeParts(ArrayRef<Value> elements, Value place) {
-  Instructions in = instructions(b);
-  int64_t width = elements.size() % kInAccess ? 1 : kInAccess;
-  for (size_t j = 0; j < elements.size(); j += width) {
-    Value stored = elements[j];
-    if (width > 1) {
-      stored =
-          LLVM::UndefOp::create(b, VectorType::get({width}, b.getF32Type()));
-      for (int64_t n = 0; n < width; ++n)
-        stored =
-            LLVM::InsertElementOp::create(b, stored, elements[j + n], b.i32(n));
-    }
-    in.store(stored, in.advance(place, j * kWordBytes), width * kWordBytes);
-  }
+/// So many f32 as one value to store.
+static Value packed(ScalarBuilder &b, ArrayRef<Value> elements) {
+  if (elements.size() == 1)
+    return elements.front();
+  int64_t count = elements.size();
+  Value vector =
+      LLVM::UndefOp::create(b, VectorType::get({count}, b.getF32Type()));
+  for (auto [n, element] : llvm::enumerate(elements))
+    vector = LLVM::InsertElementOp::create(b, vector, element, b.i32(n));
+  return vector;
 }
 
 /// Of several sums each is written by other lanes of a warp.
 void RegisterLowering::shareSum(const KeySum &sum, Scalars &elements,
                                 int64_t turn) {
-  Instructions in = instructions(b);
+  Instructions in = instructions();
   int64_t lanes = plan.lanesOfWarp();
   for (Value &element : elements)
     element = sumOverLanes(b, element, lanes, warpSize / lanes);
   Value lane = b.remainder(kernel.thread(), warpSize),
         writer = b.divide(lane, warpSize / lanes);
   Value isMine =
-      sum.hasValues ? in.equals(writer, turn % lanes) : isZero(b, lane);
+      sum.hasValues ? in.equals(writer, turn % lanes) : in.equals(lane, 0);
   emitIf(b, isMine, [&] {
     Value warp = b.divide(kernel.thread(), warpSize);
-    for (int64_t i = 0; i < sum.rows; ++i)
-      storeParts(ArrayRef(elements).slice(i * sum.columns, sum.columns),
-                 placeOf(sum, i, warp));
+    int64_t width = elementsInAccess(sum);
+    for (int64_t i = 0; i < sum.rows; ++i) {
+      Value place = placeOf(sum, i, warp);
+      for (int64_t j = 0; j < sum.columns; j += width)
+        in.store(
+            packed(b, ArrayRef(elements).slice(i * sum.columns + j, width)),
+            in.advance(place, j * kWordBytes), width * kWordBytes);
+    }
   });
 }
 
 /// So many warps' parts, from one on, added up at this thread's columns.
 RegisterLowering::Scalars
 RegisterLowering::addParts(const KeySum &sum, Value first, int64_t count) {
-  Instructions in = instructions(b);
+  Instructions in = instructions();
   Scalars totals(sum.rows * sum.columns);
-  int64_t width = sum.hasValues ? kInAccess : 1;
+  int64_t width = elementsInAccess(sum);
   Type f32 = b.getF32Type(),
        type = width > 1 ? Type(VectorType::get({width}, f32)) : f32;
   for (int64_t i = 0; i < sum.rows; ++i)

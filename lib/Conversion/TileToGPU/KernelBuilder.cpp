@@ -460,18 +460,19 @@ KernelBuilder::Item KernelBuilder::itemAnew(Value zero) {
 
 void KernelBuilder::withOwnPlace(const Slice &slice, Value zero,
                                  llvm::function_ref<void()> body) {
-  Access &access = accesses[slice.view.getArgNumber()];
-  Access kept = std::exchange(
-      access, locate(slice.view.getArgNumber(), itemAnew(zero), zero));
-  body();
-  accesses[slice.view.getArgNumber()] = kept;
+  unsigned argument = slice.view.getArgNumber();
+  withAccess(argument, locate(argument, itemAnew(zero), zero), body);
 }
 
 void KernelBuilder::withItem(const Slice &slice, Value number,
                              llvm::function_ref<void()> body) {
   unsigned argument = slice.view.getArgNumber();
-  Access kept =
-      std::exchange(accesses[argument], locate(argument, takeApart(number)));
+  withAccess(argument, locate(argument, takeApart(number)), body);
+}
+
+void KernelBuilder::withAccess(unsigned argument, const Access &access,
+                               llvm::function_ref<void()> body) {
+  Access kept = std::exchange(accesses[argument], access);
   body();
   accesses[argument] = kept;
 }

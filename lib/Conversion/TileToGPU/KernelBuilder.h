@@ -224,6 +224,8 @@ private:
   void readLength(bool isUnpacked);
   void cutSegment();
   Access locate(unsigned argument, const Item &item, mlir::Value zero = {});
+  void withAccess(unsigned argument, const Access &access,
+                  llvm::function_ref<void()> body);
   mlir::Value addressOf(const Slice &slice, mlir::ValueRange indices);
 
   tile::ProgramOp program;

@@ -28,12 +28,9 @@ using namespace mlir;
 using namespace prism::tile;
 using namespace prism::tiletogpu;
 
-static Instructions instructions(ScalarBuilder &b) {
+Instructions RegisterLowering::instructions() {
   return Instructions(b, b.getBF16Type());
 }
-
-/// Of the L2 cache.
-static constexpr int64_t kLineBytes = 128;
 
 //===----------------------------------------------------------------------===//
 // Tiles of keys by values
@@ -63,7 +60,7 @@ Value RegisterLowering::recompute(Value tile, int64_t i, int64_t j) {
 //===----------------------------------------------------------------------===//
 
 void RegisterLowering::startCopies() {
-  Instructions in = instructions(b);
+  Instructions in = instructions();
   Value warp = b.divide(kernel.thread(), warpSize),
         lane = b.remainder(kernel.thread(), warpSize);
   copiedPart = in.advance(copies, b.mul(warp, b.i32(copied->bytesOfWarp())));
@@ -73,7 +70,7 @@ void RegisterLowering::startCopies() {
   copiedBarrier = in.advance(
       copies, b.add(b.mul(warp, b.i32(8)), b.i32(copied->firstBarrier())));
   Slice slice = Slice::of(copied->load);
-  emitIf(b, isZero(b, lane), [&] {
+  emitIf(b, in.equals(lane, 0), [&] {
     Value first = b.mul(warp, b.i32(copied->rowsOfWarp()));
     in.initialise(copiedBarrier, 1);
     NVVM::FenceMbarrierInitOp::create(b);
@@ -87,31 +84,30 @@ void RegisterLowering::startCopies() {
 }
 
 /// Memory has the next states to read while threads compute, and the copies
-/// find them in the L2 cache.
+/// find them in the L2 cache: each thread asks for one line, which is as much
+/// as it has of a state.
 void RegisterLowering::prefetchLater() {
   Slice slice = Slice::of(copied->load);
-  int64_t inLine = kLineBytes / 2, inBlock = plan.warpsPerItem * warpSize;
   Value item = b.add(kernel.block(), b.i64(copied->blocksAhead)),
         isThere = b.below(item, kernel.countItems());
   kernel.withItem(slice, item, [&] {
     Value first = kernel.safeAddress(
         slice, kernel.viewIndices(slice, {b.i32(0), b.i32(0)}),
         /*inside=*/Value());
-    for (int64_t line = 0; line * kLineBytes < copied->stateBytes();
-         line += inBlock) {
-      Value number = b.wide(b.add(kernel.thread(), b.i32(line)));
-      kernel.prefetch(
-          kernel.advance(slice, first, b.mul(number, b.i64(inLine))), isThere);
-    }
+    int64_t elements = plan.rowsInTurn * plan.columnsPerThread;
+    kernel.prefetch(
+        kernel.advance(slice, first,
+                       b.mul(b.wide(kernel.thread()), b.i64(elements))),
+        isThere);
   });
 }
 
 void RegisterLowering::sendState() {
-  Instructions in = instructions(b);
+  Instructions in = instructions();
   in.fenceForAsync();
   in.syncWarp();
   Slice slice = Slice::of(copied->store);
-  emitIf(b, isZero(b, b.remainder(kernel.thread(), warpSize)), [&] {
+  emitIf(b, in.equals(b.remainder(kernel.thread(), warpSize), 0), [&] {
     Value first =
         b.mul(b.divide(kernel.thread(), warpSize), b.i32(copied->rowsOfWarp()));
     in.copyToGlobal(
@@ -134,7 +130,7 @@ void RegisterLowering::storeCopiedRow(int64_t row) {
     values.push_back(get(next, row, j));
   kernel.storeWords(
       Slice::of(store),
-      instructions(b).advance(copiedRows, row * copied->rowBytes()), values);
+      instructions().advance(copiedRows, row * copied->rowBytes()), values);
 }
 
 /// The parts of the next level's sums, and on the last level the next state.
@@ -148,7 +144,7 @@ void RegisterLowering::passOverRows(int64_t level) {
   for (int64_t row = 0; row < plan.rowsInTurn; ++row) {
     rowWords = kernel.loadWords(
         Slice::of(copied->load),
-        instructions(b).advance(copiedRows, row * copied->rowBytes()),
+        instructions().advance(copiedRows, row * copied->rowBytes()),
         /*offset=*/0, plan.columnsPerThread);
     for (auto [sum, part] : llvm::zip_equal(sums, parts))
       addRow(*sum, row, part);
@@ -184,7 +180,8 @@ void RegisterLowering::emitLevel(int64_t level) {
 
 void RegisterLowering::emitOutputs() {
   scf::ForOp loop = copied->loop;
-  emitIf(b, isZero(b, b.divide(kernel.thread(), warpSize)), [&] {
+  Value warp = b.divide(kernel.thread(), warpSize);
+  emitIf(b, instructions().equals(warp, 0), [&] {
     for (Operation &op : loop.getBody()->without_terminator()) {
       const KeySum *sum = copied->sumOf(&op);
       if (isScalarOp(&op) || !copied->isForOutputs(&op))
@@ -198,7 +195,7 @@ void RegisterLowering::emitOutputs() {
 }
 
 void RegisterLowering::emitCopiedStep() {
-  Instructions in = instructions(b);
+  Instructions in = instructions();
   scf::ForOp loop = copied->loop;
   for (Operation &op : loop->getBlock()->without_terminator())
     if (isScalarOp(&op) || isa<LengthOp, ValueOffsetOp>(op))
@@ -221,7 +218,7 @@ void RegisterLowering::emitCopiedStep() {
   }
   emitOutputs();
   // What is read from this block's memory is read before it ends.
-  emitIf(b, isZero(b, b.remainder(kernel.thread(), warpSize)),
+  emitIf(b, in.equals(b.remainder(kernel.thread(), warpSize), 0),
          [&] { in.waitForReads(); });
 }
 
@@ -302,7 +299,7 @@ LogicalResult RegisterLowering::emitCopied(const CopiedStep &step, Value memory,
   plan = step.small;
   // Its places are computed here, not before the branch.
   kernel.enterItem(
-      b.add(kernel.block(), b.wide(instructions(b).opaque(b.i32(0)))));
+      b.add(kernel.block(), b.wide(instructions().opaque(b.i32(0)))));
   placeThread();
   enterGroups();
   emitVersion(body, /*isWide=*/false);

@@ -19,6 +19,8 @@
 
 namespace prism::tiletogpu {
 
+class Instructions;
+
 class RegisterLowering {
 public:
   RegisterLowering(KernelBuilder &kernel, ScalarBuilder &b,
@@ -130,6 +132,7 @@ private:
   /// In that version: is it a tile that is never held, but computed from a
   /// row's words again wherever an element of it is used?
   bool isRecomputed(mlir::Value tile) const;
+  Instructions instructions();
   mlir::Value recompute(mlir::Value tile, int64_t i, int64_t j);
   mlir::Value isCopiedCall();
   mlir::Value emitCopiedCall(bool isUnpacked);
@@ -150,7 +153,6 @@ private:
   /// A summand of each element of a sum over keys, of one of this thread's
   /// rows.
   void addRow(const KeySum &sum, int64_t row, Scalars &elements);
-  void storeParts(llvm::ArrayRef<mlir::Value> elements, mlir::Value place);
   void shareSum(const KeySum &sum, Scalars &elements, int64_t turn);
   Scalars addParts(const KeySum &sum, mlir::Value first, int64_t count);
   void takeSum(const KeySum &sum);
@@ -227,8 +229,6 @@ private:
   llvm::DenseMap<mlir::Operation *, Scalars> ahead;
 };
 
-/// Whether an i32 is 0.
-mlir::Value isZero(ScalarBuilder &b, mlir::Value index);
 /// Emits what is done under a condition.
 void emitIf(ScalarBuilder &b, mlir::Value condition,
             llvm::function_ref<void()> emit);

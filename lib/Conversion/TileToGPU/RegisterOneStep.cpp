@@ -173,10 +173,6 @@ void RegisterLowering::emitLoop(scf::ForOp loop) {
   oneStep &&isOverSteps(loop) ? emitOnce(loop) : emitFor(loop);
 }
 
-Value prism::tiletogpu::isZero(ScalarBuilder &b, Value index) {
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, index, b.i32(0));
-}
-
 void prism::tiletogpu::emitIf(ScalarBuilder &b, Value condition,
                               llvm::function_ref<void()> emit) {
   auto choice = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
