@@ -183,19 +183,6 @@ emitShared(ProgramOp program, const GPUOptions &options, StringRef symbol) {
   return info;
 }
 
-/// The item of a block: those of a cluster's blocks of values follow each
-/// other, and blocks behind them, which only prepare, have no columns: they
-/// take the first of these for their own.
-static Value itemOfBlock(ScalarBuilder &b, Value block, const RolesPlan &plan) {
-  if (plan.prepareBlocks == 0)
-    return block;
-  Value rank = b.remainder(block, plan.cluster());
-  Value column =
-      b.select(b.below(rank, b.i64(plan.valueBlocks)), rank, b.i64(0));
-  return b.add(b.mul(b.divide(block, plan.cluster()), b.i64(plan.valueBlocks)),
-               column);
-}
-
 static GPUKernelInfo emitRoleKernel(ProgramOp program, RolesPlan &plan,
                                     StringRef symbol) {
   GPUKernelInfo info;
@@ -218,7 +205,6 @@ static GPUKernelInfo emitRoleKernel(ProgramOp program, RolesPlan &plan,
   Value memory =
       sharedMemory(b, program->getParentOfType<ModuleOp>(), kSwizzleBytes);
   kernel.setScratch(memory);
-  kernel.enterItem(itemOfBlock(b, kernel.block(), plan));
   emitRoles(kernel, b, plan, memory);
   kernel.finish();
   info.sharedBytes = plan.bytes();

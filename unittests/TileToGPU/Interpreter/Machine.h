@@ -34,6 +34,8 @@ struct InterpreterOptions {
   /// Which warp goes first, and in Random for how long.
   enum class Order { Ascending, Descending, Random } order = Order::Ascending;
   uint32_t seed = 0;
+  /// Of a cluster's first block; the others have those that follow.
+  uint32_t multiprocessor = 0;
   /// Instructions of warps after which a kernel is taken to run for ever.
   uint64_t limit = 1000000000;
 };

@@ -56,6 +56,8 @@ public:
   void land(uint64_t address, unsigned bytes, const void *from);
   void endCopy(uint64_t address, unsigned bytes, Moment as);
 
+  /// The same of any block of the cluster.
+  void readRemote(uint64_t address, unsigned bytes, void *to, unsigned thread);
   /// The bytes at an address that was checked before.
   const uint8_t *peek(uint64_t address) const { return &data[place(address)]; }
   /// Bytes that a copy to another block reads.

@@ -54,6 +54,10 @@ static bool decodeSpecial(Decoder &decoder, Operation *op) {
                  [](Machine &machine, Warp &, unsigned) -> uint64_t {
                    return machine.blocks;
                  })
+          .Case("smid",
+                [](Machine &machine, Warp &warp, unsigned) -> uint64_t {
+                  return machine.options.multiprocessor + warp.rank;
+                })
           .Case("warpsize",
                 [](Machine &, Warp &, unsigned) -> uint64_t { return 32; })
           .Cases({"tid.y", "tid.z", "ctaid.y", "ctaid.z", "cluster.ctaid.y",

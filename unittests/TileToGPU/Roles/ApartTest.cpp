@@ -35,6 +35,7 @@ void expectRightAndStored(RoleKernel &kernel, const check::InputOptions &call,
     Options options;
     std::tie(options.copies, options.order) = kSchedules[count % 4];
     options.seed = ++count;
+    options.multiprocessor = count / 2 % 2; // turned by one or not
     place.hasMaps = hasMaps;
     EXPECT_EQ(kernel.run(options, place), "")
         << call.steps << " steps, " << call.lengths.size()

@@ -107,6 +107,24 @@ Value Instructions::rank() {
   return NVVM::ClusterId::create(b, b.getI32Type());
 }
 
+void Instructions::turnRanks(Value turn, int64_t blocks) {
+  this->turn = turn;
+  turning = blocks;
+}
+
+Value Instructions::multiprocessor() {
+  return NVVM::SmIdOp::create(b, b.getI32Type());
+}
+
+Value Instructions::loadFrom(Value pointer, Value rank) {
+  return LLVM::InlineAsmOp::create(
+             b, TypeRange(b.getI32Type()), ValueRange(mapTo(pointer, rank)),
+             "ld.shared::cluster.b32 $0, [$1];", "=r,r,~{memory}",
+             /*has_side_effects=*/true, /*is_align_stack=*/false,
+             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
+
 void Instructions::syncCluster() {
   NVVM::ClusterArriveOp::create(b, UnitAttr());
   NVVM::ClusterWaitOp::create(b, UnitAttr());
@@ -117,6 +135,8 @@ void Instructions::syncCluster() {
 Value Instructions::mapTo(Value pointer, Value rank) {
   Type remote = LLVM::LLVMPointerType::get(
       b.getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster));
+  if (turn)
+    rank = b.remainder(b.add(rank, turn), turning);
   return LLVM::PtrToIntOp::create(
       b, b.getI32Type(), NVVM::MapaOp::create(b, remote, pointer, rank));
 }

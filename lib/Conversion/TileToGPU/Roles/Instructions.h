@@ -51,6 +51,12 @@ public:
 
   // Blocks of a cluster. A rank is an i32.
   mlir::Value rank();
+  /// From here on block r of what follows is the one whose rank is r + `turn`,
+  /// 0 or 1, of so many.
+  void turnRanks(mlir::Value turn, int64_t blocks);
+  mlir::Value multiprocessor();
+  /// The i32 that lies there in another block, or in this.
+  mlir::Value loadFrom(mlir::Value pointer, mlir::Value rank);
   /// All threads of the cluster, whatever else their warps do.
   void syncCluster();
   /// One arrival on the barrier that lies there in another block, or in this.
@@ -148,6 +154,8 @@ private:
 
   ScalarBuilder &b;
   mlir::Type operands;
+  mlir::Value turn; ///< of ranks; null: 0
+  int64_t turning = 1;
 };
 
 } // namespace prism::tiletogpu

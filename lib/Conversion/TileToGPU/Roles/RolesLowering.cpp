@@ -23,6 +23,8 @@ public:
 private:
   void initialise(const ChannelPlan &channel);
   void initialiseBarriers();
+  void placeBlocks();
+  Value itemOfBlock();
   Value isOfKind(bool isApart);
   void emitRole(const RolePlan &role);
   void emitIdle(bool isApart);
@@ -64,6 +66,56 @@ void BlockEmitter::initialiseBarriers() {
     in.syncCluster();
   else
     NVVM::Barrier0Op::create(b);
+}
+
+/// Two multiprocessors in a row are a pair that shares its way to memory, and
+/// the chain slows down beside a block that prepares. A cluster of three blocks
+/// begins with a pair, or with the second of one whose first the cluster before
+/// has:
+///
+///     multiprocessors    6 7   22 23   38 39
+///     ranks, as given    0 1 |  2|0     1  2       the chain beside others
+///     turned by one      0 1 |  2|2     0  1
+///
+/// So where the first block's multiprocessor is odd the ranks are turned by
+/// one. Any other placement is as right, and may be slower.
+void BlockEmitter::placeBlocks() {
+  auto isBetweenKinds = [&](ChannelOp channel) {
+    return plan.channels.at(channel.getResult()).firstSender > 0;
+  };
+  auto channels = kernel.getProgram().getBody().getOps<ChannelOp>();
+  // No message comes before all blocks have begun; and it lies in the same
+  // place in all of them.
+  ChannelOp between = *llvm::find_if(channels, isBetweenKinds);
+  Value place =
+      in.advance(memory, plan.channels.at(between.getResult()).offset);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    auto one = scf::IfOp::create(b, in.equals(kernel.thread(), 0));
+    b.setInsertionPointToStart(one.thenBlock());
+    in.store(in.multiprocessor(), place, 4);
+  }
+  in.syncCluster();
+  Value turn = in.bitAnd(in.loadFrom(place, b.i32(0)), 1);
+  in.fenceForAsync(); // the copy engine writes there next
+  turn = NVVM::ShflOp::create(b, b.getI32Type(), b.i32(-1), turn, b.i32(0),
+                              b.i32(31), NVVM::ShflKind::idx, UnitAttr());
+  int64_t blocks = plan.cluster();
+  rank = b.remainder(b.sub(b.add(in.rank(), b.i32(blocks)), turn), blocks);
+  in.turnRanks(turn, blocks);
+}
+
+/// The item of a block: those of a cluster's blocks of values follow each
+/// other, and blocks behind them, which only prepare, have no columns: they
+/// take the first of these for their own.
+Value BlockEmitter::itemOfBlock() {
+  Value block = kernel.block();
+  if (plan.prepareBlocks == 0)
+    return block;
+  Value column =
+      b.wide(b.select(b.below(rank, b.i32(plan.valueBlocks)), rank, b.i32(0)));
+  return b.add(b.mul(b.divide(block, plan.cluster()), b.i64(plan.valueBlocks)),
+               column);
 }
 
 /// Whether this block only prepares, or has values; null where all have.
@@ -112,6 +164,9 @@ void BlockEmitter::emitIdle(bool isApart) {
 }
 
 void BlockEmitter::emit() {
+  if (plan.prepareBlocks > 0)
+    placeBlocks();
+  kernel.enterItem(itemOfBlock());
   lane = b.remainder(kernel.thread(), 32);
   // Where the chain waits for the preparation: itself, but kept. ptxas would
   // read the thread's number anew in every stretch of code, which takes long
@@ -128,8 +183,6 @@ void BlockEmitter::emit() {
   // The copy engine may write next where they were added up.
   if (!kernel.getProgram().getBody().getOps<SumStepsOp>().empty())
     in.fenceForAsync();
-  if (plan.prepareBlocks > 0)
-    rank = in.rank();
   initialiseBarriers();
   if (plan.cluster() > 1 && !rank)
     rank = in.rank();

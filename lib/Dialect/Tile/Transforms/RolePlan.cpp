@@ -411,24 +411,26 @@ int64_t RolePlan::fitSlots(int64_t wanted, int64_t available, bool preparing) {
       most = std::max(most, channel.slots);
       giving.push_back(&channel);
     }
-  // The chain of a block that does not prepare holds one slot of keys, and the
-  // others fill meanwhile; what is prepared elsewhere comes unevenly.
-  bool isChainAlone = prepareBlocks > 0 && !preparing;
-  auto order = [&](const ChannelPlan *channel) {
-    return std::pair(isChainAlone && channel->isPrepared(),
-                     orderOfGiving(*channel));
+  // What goes to other blocks is long on its way, and its slot long in coming
+  // back, so it gives last; but where it is prepared keys have two slots before
+  // it has.
+  auto order = [&](const ChannelPlan *channel, int64_t slots) {
+    bool isLast =
+        prepareBlocks > 0 && channel->isPrepared() && (!preparing || slots > 2);
+    return std::pair(isLast, orderOfGiving(*channel));
   };
-  llvm::sort(giving, [&](ChannelPlan *a, ChannelPlan *b) {
-    return order(a) < order(b);
-  });
   // Each gives one before any gives another.
-  for (int64_t slots = most; slots > 1; --slots)
+  for (int64_t slots = most; slots > 1; --slots) {
+    llvm::sort(giving, [&](ChannelPlan *a, ChannelPlan *b) {
+      return order(a, slots) < order(b, slots);
+    });
     for (ChannelPlan *channel : giving)
       if (int64_t share = sendersOf(*channel);
           needed > available && channel->slots == slots && slots > share) {
         channel->slots -= share;
         needed -= share * channel->messageBytes();
       }
+  }
   // Values take back what the others' giving left: with one slot of them the
   // chain's and the next iteration's loads would wait for each other.
   for (ChannelPlan *channel : giving)

@@ -11,8 +11,8 @@
 // RUN: not prism-opt %s --pass-pipeline='builtin.module(tile.program(tile-specialize-roles{cluster=2 prepare-blocks=-1}))' 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 //
 // Each kind of block has its own shared memory (a slot takes 1024 bytes, 2048 are kept
-// for other things). In one that only prepares what it prepares loses slots first; in
-// one of values values do, then keys, then what is prepared.
+// for other things). In one that only prepares keys lose slots first, down to two, and
+// then what it prepares; in one of values values do, then keys, then what is prepared.
 //
 // RUN: prism-opt %s --pass-pipeline='builtin.module(tile.program(tile-specialize-roles{cluster=2 prepare-blocks=1 slots=4 shared-memory=9216}))' | FileCheck %s --check-prefixes=CHECK,TIGHT
 // RUN: prism-opt %s --pass-pipeline='builtin.module(tile.program(tile-specialize-roles{cluster=2 prepare-blocks=1 shared-memory=5120}))' | FileCheck %s --check-prefixes=CHECK,LEAST
@@ -62,7 +62,7 @@ tile.program @two_blocks_of_values(
 // FEWER-NEXT: %[[OWN:[a-z0-9_]+]] = tile.channel : <4 x{{ ?}}(tensor<4x8xf32>)>
 // FEWER-NEXT: %[[V:[a-z0-9_]+]] = tile.channel : <4 x{{ ?}}(tensor<4x64xf32>)>
 // FEWER-NEXT: %[[READY:[a-z0-9_]+]] = tile.channel : <4 x{{ ?}}(tensor<4x4xf32>)>
-// TIGHT: %[[KEYS:[a-z0-9_]+]] = tile.channel : <4 x{{ ?}}(tensor<4x8xf32>)>
+// TIGHT: %[[KEYS:[a-z0-9_]+]] = tile.channel : <3 x{{ ?}}(tensor<4x8xf32>)>
 // TIGHT-NEXT: %[[OWN:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<4x8xf32>)>
 // TIGHT-NEXT: %[[V:[a-z0-9_]+]] = tile.channel : <2 x{{ ?}}(tensor<4x64xf32>)>
 // TIGHT-NEXT: %[[READY:[a-z0-9_]+]] = tile.channel : <3 x{{ ?}}(tensor<4x4xf32>)>

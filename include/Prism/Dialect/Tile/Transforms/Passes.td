@@ -184,8 +184,8 @@ def TileSpecializeRoles : Pass<"tile-specialize-roles", "::prism::tile::ProgramO
     receives, and the blocks of values do not.
 
     Each channel gets `slots` slots; where `shared-memory` does not hold them,
-    channels of values lose theirs first, then that of the preparation, then keys. A program
-    that cannot be split stays as it is, with a missed remark.
+    channels of values lose theirs first, then that of the preparation, then keys; with
+    `prepare-blocks` keys before that of the preparation. A program that cannot be split stays as it is, with a missed remark.
 
     ```mlir
     // before
