@@ -135,4 +135,48 @@ TEST(Clusters, OthersMemoryOnlyByCopies) {
                   "block 2 of a cluster of 2"));
 }
 
+/// Both blocks read the number of block 0's multiprocessor where it wrote it,
+/// and meet again before it writes something else there.
+const char *const kWord = R"(
+  %rank = nvvm.read.ptx.sreg.cluster.ctarank : i32
+  %number = nvvm.read.ptx.sreg.smid : i32
+  %isLead = arith.cmpi eq, %tid, %c0 : i32
+  scf.if %isLead {
+    llvm.store %number, %smem : i32, !llvm.ptr<3>
+  }
+  nvvm.cluster.arrive // first
+  nvvm.cluster.wait
+  %remote = nvvm.mapa %smem, %c0 : !llvm.ptr<3> -> !llvm.ptr<7>
+  %from = llvm.ptrtoint %remote : !llvm.ptr<7> to i32
+  %word = llvm.inline_asm has_side_effects "ld.shared::cluster.b32 $0, [$1];", "=r,r,~{memory}" %from : (i32) -> i32
+  nvvm.cluster.arrive // second
+  nvvm.cluster.wait
+  scf.if %isLead {
+    llvm.store %all, %smem : i32, !llvm.ptr<3>
+  }
+  %isSecond = arith.cmpi eq, %rank, %c1 : i32
+  scf.if %isSecond {
+    %own = arith.muli %number, %c16 : i32
+    %both = arith.addi %own, %word : i32
+    %o = llvm.getelementptr %out[%tid] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+    llvm.store %both, %o : i32, !llvm.ptr<1>
+  }
+)";
+
+TEST(Clusters, WordsOfOthers) {
+  std::vector<uint8_t> out(128);
+  ASSERT_EQ(runPair(kWord, out), "");
+  for (int32_t i = 0; i < 32; ++i) {
+    int32_t value;
+    std::memcpy(&value, &out[4 * i], 4);
+    EXPECT_EQ(value, 16 * 1 + 0) << "multiprocessors 0 and 1";
+  }
+  for (const char *which : {"first", "second"}) {
+    std::string barrier = std::string("  nvvm.cluster.arrive // ") + which +
+                          "\n  nvvm.cluster.wait\n";
+    EXPECT_TRUE(has(runPair(replace(kWord, barrier, ""), out), "missing"))
+        << which;
+  }
+}
+
 } // namespace
