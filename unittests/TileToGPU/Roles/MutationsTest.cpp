@@ -26,7 +26,7 @@ using namespace prism::test;
 namespace {
 
 /// The branches of the roles stand one after the other behind the barrier that
-/// shows the mbarriers to all.
+/// shows the mbarriers to all: of a cluster the last but the one at the end.
 using Names = std::array<const char *, 5>;
 constexpr Names kRoles = {"chain", "prepare", "load"};
 /// Of two kinds of block, those without a role last.
@@ -34,12 +34,16 @@ constexpr Names kRolesApart = {"chain", "load", "prepare", "load apart",
                                "idle"};
 
 std::string roleOf(Operation *op, LLVM::LLVMFuncOp kernel, const Names &names) {
-  unsigned branch = 0;
+  auto waits = kernel.getBody().front().getOps<NVVM::ClusterWaitOp>();
+  int64_t branch = 0, waitsLeft = std::distance(waits.begin(), waits.end()) - 1;
   bool isInRoles = false;
   for (Operation &other : kernel.getBody().front()) {
     if (other.isAncestor(op))
       return isInRoles && isa<scf::IfOp>(other) ? names[branch] : "start";
-    isInRoles |= isa<NVVM::Barrier0Op, NVVM::ClusterWaitOp>(other);
+    if (isa<NVVM::ClusterWaitOp>(other))
+      --waitsLeft;
+    isInRoles |= isa<NVVM::Barrier0Op>(other) ||
+                 (isa<NVVM::ClusterWaitOp>(other) && waitsLeft == 0);
     branch += isInRoles && isa<scf::IfOp>(other);
   }
   return "?";
