@@ -173,28 +173,7 @@ static bool decodeAssembly(Decoder &decoder, Operation *op) {
   return true;
 }
 
-/// A word of any block.
-static bool decodeLoad(Decoder &decoder, Operation *op) {
-  auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
-  if (!assembly ||
-      assembly.getAsmString() != "ld.shared::cluster.b32 $0, [$1];")
-    return false;
-  uint32_t from = decoder.scalar(op->getOperand(0)), to = decoder.fresh();
-  decoder.bind(op->getResult(0), {to});
-  decoder.emit({from}, {to}, [=](Machine &machine, Warp &warp) {
-    forLanes(warp.mask, [&](unsigned lane) {
-      uint64_t address = warp.lane(from)[lane];
-      uint32_t word = 0;
-      machine.checkAlive(SharedMemory::rankOf(address));
-      machine.shared.readRemote(address, sizeof(word), &word,
-                                warp.thread(lane));
-      warp.lane(to)[lane] = word;
-    });
-  });
-  return true;
-}
-
 bool prism::test::decodeCluster(Decoder &decoder, Operation *op) {
   return decodeBarrier(decoder, op) || decodeMap(decoder, op) ||
-         decodeAssembly(decoder, op) || decodeLoad(decoder, op);
+         decodeAssembly(decoder, op);
 }

@@ -87,6 +87,13 @@ static std::optional<Access> makeAccess(Decoder &decoder, Value address,
   return access;
 }
 
+/// Of a block that has not ended.
+static void readOfCluster(Machine &machine, uint64_t address, unsigned bytes,
+                          void *to, unsigned thread) {
+  machine.checkAlive(SharedMemory::rankOf(address));
+  machine.shared.readRemote(address, bytes, to, thread);
+}
+
 static void loadLane(Machine &machine, Warp &warp, const Access &access,
                      unsigned lane) {
   uint64_t address = warp.lane(access.address)[lane];
@@ -94,6 +101,8 @@ static void loadLane(Machine &machine, Warp &warp, const Access &access,
   uint8_t data[16] = {};
   if (access.space == 3)
     machine.shared.read(address, access.bytes, data, thread);
+  else if (access.space == 7)
+    readOfCluster(machine, address, access.bytes, data, thread);
   else if (access.space == 0 && address < machine.parameterBytes())
     machine.loadParameter(address, access.bytes, data);
   else if (address % access.alignment)

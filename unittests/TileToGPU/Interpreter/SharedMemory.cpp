@@ -102,13 +102,17 @@ void SharedMemory::addReader(Cell &cell, unsigned thread) {
 void SharedMemory::read(uint64_t address, unsigned bytes, void *to,
                         unsigned thread) {
   if (isInside(address, bytes, "read") && isOwn(address, thread))
-    readRemote(address, bytes, to, thread);
+    readCells(address, bytes, to, thread);
 }
 
 void SharedMemory::readRemote(uint64_t address, unsigned bytes, void *to,
                               unsigned thread) {
-  if (!isInside(address, bytes, "read"))
-    return;
+  if (isInside(address, bytes, "read"))
+    readCells(address, bytes, to, thread);
+}
+
+void SharedMemory::readCells(uint64_t address, unsigned bytes, void *to,
+                             unsigned thread) {
   for (uint64_t at = address; at < address + bytes; at += 2) {
     Cell &touched = cell(at);
     checkWritten(touched, at, thread);

@@ -46,6 +46,8 @@ public:
                Clocks &clocks, Fail fail);
 
   void read(uint64_t address, unsigned bytes, void *to, unsigned thread);
+  /// The same of any block of the cluster.
+  void readRemote(uint64_t address, unsigned bytes, void *to, unsigned thread);
   void write(uint64_t address, unsigned bytes, const void *from,
              unsigned thread);
 
@@ -56,8 +58,6 @@ public:
   void land(uint64_t address, unsigned bytes, const void *from);
   void endCopy(uint64_t address, unsigned bytes, Moment as);
 
-  /// The same of any block of the cluster.
-  void readRemote(uint64_t address, unsigned bytes, void *to, unsigned thread);
   /// The bytes at an address that was checked before.
   const uint8_t *peek(uint64_t address) const { return &data[place(address)]; }
   /// Bytes that a copy to another block reads.
@@ -92,6 +92,7 @@ private:
                    const char *reader);
   void checkWritten(const Cell &cell, uint64_t address, unsigned thread);
   void addReader(Cell &cell, unsigned thread);
+  void readCells(uint64_t address, unsigned bytes, void *to, unsigned thread);
   void checkOverwrite(Cell &cell, uint64_t address, unsigned thread);
   void checkWgmmaReads(uint64_t address, unsigned thread);
   void checkWgmmaCell(const Cell &cell, uint64_t address,

@@ -5,6 +5,7 @@
 #include "Kernels.h"
 #include "gtest/gtest.h"
 #include <cstring>
+#include <numeric>
 
 using namespace prism::test;
 
@@ -74,14 +75,19 @@ testing::AssertionResult has(const std::string &fault,
   return testing::AssertionFailure() << "the fault is \"" << fault << "\"";
 }
 
-TEST(Clusters, MessageArrives) {
+/// What the second block's threads wrote.
+std::vector<int32_t> wordsOf(const std::string &body) {
   std::vector<uint8_t> out(128);
-  ASSERT_EQ(runPair(kMessage, out), "");
-  for (int32_t i = 0; i < 32; ++i) {
-    int32_t value;
-    std::memcpy(&value, &out[4 * i], 4);
-    EXPECT_EQ(value, 100 + i);
-  }
+  EXPECT_EQ(runPair(body, out), "");
+  std::vector<int32_t> words(32);
+  std::memcpy(words.data(), out.data(), out.size());
+  return words;
+}
+
+TEST(Clusters, MessageArrives) {
+  std::vector<int32_t> expected(32);
+  std::iota(expected.begin(), expected.end(), 100);
+  EXPECT_EQ(wordsOf(kMessage), expected);
 }
 
 TEST(Clusters, WhatIsMissing) {
@@ -147,8 +153,7 @@ const char *const kWord = R"(
   nvvm.cluster.arrive // first
   nvvm.cluster.wait
   %remote = nvvm.mapa %smem, %c0 : !llvm.ptr<3> -> !llvm.ptr<7>
-  %from = llvm.ptrtoint %remote : !llvm.ptr<7> to i32
-  %word = llvm.inline_asm has_side_effects "ld.shared::cluster.b32 $0, [$1];", "=r,r,~{memory}" %from : (i32) -> i32
+  %word = llvm.load %remote : !llvm.ptr<7> -> i32
   nvvm.cluster.arrive // second
   nvvm.cluster.wait
   scf.if %isLead {
@@ -164,13 +169,9 @@ const char *const kWord = R"(
 )";
 
 TEST(Clusters, WordsOfOthers) {
+  // Multiprocessors 0 and 1.
+  EXPECT_EQ(wordsOf(kWord), std::vector<int32_t>(32, 16 * 1 + 0));
   std::vector<uint8_t> out(128);
-  ASSERT_EQ(runPair(kWord, out), "");
-  for (int32_t i = 0; i < 32; ++i) {
-    int32_t value;
-    std::memcpy(&value, &out[4 * i], 4);
-    EXPECT_EQ(value, 16 * 1 + 0) << "multiprocessors 0 and 1";
-  }
   for (const char *which : {"first", "second"}) {
     std::string barrier = std::string("  nvvm.cluster.arrive // ") + which +
                           "\n  nvvm.cluster.wait\n";

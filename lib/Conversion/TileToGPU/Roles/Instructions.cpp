@@ -109,7 +109,7 @@ Value Instructions::rank() {
 
 void Instructions::turnRanks(Value turn, int64_t blocks) {
   this->turn = turn;
-  turning = blocks;
+  turnedBlocks = blocks;
 }
 
 Value Instructions::multiprocessor() {
@@ -117,12 +117,7 @@ Value Instructions::multiprocessor() {
 }
 
 Value Instructions::loadFrom(Value pointer, Value rank) {
-  return LLVM::InlineAsmOp::create(
-             b, TypeRange(b.getI32Type()), ValueRange(mapTo(pointer, rank)),
-             "ld.shared::cluster.b32 $0, [$1];", "=r,r,~{memory}",
-             /*has_side_effects=*/true, /*is_align_stack=*/false,
-             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
-      .getResult(0);
+  return load(b.getI32Type(), pointerIn(pointer, rank), 4);
 }
 
 void Instructions::syncCluster() {
@@ -130,15 +125,18 @@ void Instructions::syncCluster() {
   NVVM::ClusterWaitOp::create(b, UnitAttr());
 }
 
-/// The address that `pointer` has in the block `rank`, as a number: assembly
-/// text takes it so.
-Value Instructions::mapTo(Value pointer, Value rank) {
+/// What `pointer` is in the block `rank`.
+Value Instructions::pointerIn(Value pointer, Value rank) {
   Type remote = LLVM::LLVMPointerType::get(
       b.getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster));
   if (turn)
-    rank = b.remainder(b.add(rank, turn), turning);
-  return LLVM::PtrToIntOp::create(
-      b, b.getI32Type(), NVVM::MapaOp::create(b, remote, pointer, rank));
+    rank = b.remainder(b.add(rank, turn), turnedBlocks);
+  return NVVM::MapaOp::create(b, remote, pointer, rank);
+}
+
+/// The same as a number: assembly text takes it so.
+Value Instructions::mapTo(Value pointer, Value rank) {
+  return LLVM::PtrToIntOp::create(b, b.getI32Type(), pointerIn(pointer, rank));
 }
 
 void Instructions::assembly(StringRef text, StringRef constraints,

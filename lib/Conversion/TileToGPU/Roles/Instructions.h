@@ -148,6 +148,7 @@ public:
   void setRegisters(int64_t count, bool more);
 
 private:
+  mlir::Value pointerIn(mlir::Value pointer, mlir::Value rank);
   mlir::Value mapTo(mlir::Value pointer, mlir::Value rank);
   void assembly(llvm::StringRef text, llvm::StringRef constraints,
                 mlir::ValueRange operands);
@@ -155,7 +156,7 @@ private:
   ScalarBuilder &b;
   mlir::Type operands;
   mlir::Value turn; ///< of ranks; null: 0
-  int64_t turning = 1;
+  int64_t turnedBlocks = 1;
 };
 
 } // namespace prism::tiletogpu

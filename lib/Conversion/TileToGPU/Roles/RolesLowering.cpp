@@ -68,8 +68,8 @@ void BlockEmitter::initialiseBarriers() {
     NVVM::Barrier0Op::create(b);
 }
 
-/// Two multiprocessors in a row are a pair that shares its way to memory, and
-/// the chain slows down beside a block that prepares. A cluster of three blocks
+/// Multiprocessors 2n and 2n + 1 are a pair, in which a chain is slower beside
+/// a block that prepares than beside another chain. A cluster of three blocks
 /// begins with a pair, or with the second of one whose first the cluster before
 /// has:
 ///
